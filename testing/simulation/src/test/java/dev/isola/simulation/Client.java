@@ -3,15 +3,16 @@ package dev.isola.simulation;
 import static dev.isola.simulation.Timeline.MILLISECOND;
 import static dev.isola.simulation.Timeline.SECOND;
 
+import dev.isola.engine.api.SandboxHome;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.store.OwnedEntry;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.UpdateResult;
+import java.net.URI;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * The clients: they create sandboxes, run commands in them, renew and destroy some. Every request
@@ -20,6 +21,7 @@ import java.util.function.BiConsumer;
 final class Client {
   private static final int ATTEMPTS = 60;
   private static final int EXECUTIONS = 2;
+  private static final int FORWARDS = 2;
   private static final double RENEWED = 0.3;
   private static final double DESTROYED = 0.1;
   private static final double LOCAL = 0.02;
@@ -84,7 +86,7 @@ final class Client {
           world.random.nextLong(now, expiry),
           () -> {
             world.roundTrips.begin(Operation.EXEC);
-            route(Operation.EXEC, id, 0, this::execute);
+            route(Operation.EXEC, id, 0, (owner, _) -> owner.execute(id));
           });
     }
     if (world.random.nextDouble() < RENEWED) {
@@ -99,7 +101,7 @@ final class Client {
       world.timeline.at(
           world.random.nextLong(world.timeline.now(), expiry),
           () -> {
-            FakeBackend backend = world.backend(entry, "");
+            FakeBackend backend = world.backend(entry);
             if (backend.has(entry.id())) {
               world.monitor.lostByFault(entry.id());
               world.monitor.disappeared();
@@ -137,10 +139,7 @@ final class Client {
    * client tries again.
    */
   private void route(
-      Operation operation,
-      SandboxId id,
-      int attempt,
-      BiConsumer<SimulatedServer, OwnedEntry> action) {
+      Operation operation, SandboxId id, int attempt, BiConsumer<SimulatedServer, Runnable> action) {
     if (attempt == ATTEMPTS) {
       world.monitor.unavailable++;
       return;
@@ -153,56 +152,58 @@ final class Client {
       return;
     }
     SimulatedServer server = any.get();
-    server.later(
-        MILLISECOND,
-        () ->
-            server.database.call(
-                operation,
-                () -> server.sandboxes().findOwned(id),
-                found ->
-                    found
-                        .filter(one -> one.entry().state() == SandboxState.RUNNING)
-                        .ifPresent(one -> forward(operation, server, one, action, again)),
-                _ -> again.run()));
+    server.later(MILLISECOND, () -> find(operation, server, id, action, again, FORWARDS));
   }
 
-  private void forward(
+  /** A server looks for the owner of a sandbox, and acts if it is the owner. */
+  private void find(
       Operation operation,
       SimulatedServer server,
-      OwnedEntry found,
-      BiConsumer<SimulatedServer, OwnedEntry> action,
-      Runnable again) {
-    if (found.owner().equals(server.name) && server.isLeased()) {
-      action.accept(server, found);
-    } else if (server.lapsedServers.contains(found.owner()) && world.isShared(found.entry())) {
-      new Membership(server).take(found, taken -> action.accept(server, taken), again);
-    } else if (!world.server(found.owner()).isUp()) {
-      again.run();
-    } else {
-      SimulatedServer owner = world.server(found.owner());
-      owner.later(MILLISECOND, () -> answer(operation, owner, found.entry().id(), action, again));
+      SandboxId id,
+      BiConsumer<SimulatedServer, Runnable> action,
+      Runnable again,
+      int forwards) {
+    if (server.isAttached(id) && server.isCurrent()) {
+      action.accept(server, again); // without asking the ledger
+      return;
     }
+    server.database.call(
+        operation,
+        _ -> server.membership().peers.homeOf(id),
+        home -> {
+          switch (home) {
+            case SandboxHome.Here _ -> attach(operation, server, id, action, again);
+            case SandboxHome.At(String owner, URI _) -> {
+              SimulatedServer other = world.server(owner);
+              if (forwards == 0 || !other.isUp()) {
+                again.run();
+              } else {
+                other.later(
+                    MILLISECOND,
+                    () -> find(operation, other, id, action, again, forwards - 1));
+              }
+            }
+          }
+        },
+        _ -> again.run());
   }
 
-  /** The owner reads the record itself before it acts. */
-  private void answer(
+  private void attach(
       Operation operation,
-      SimulatedServer owner,
+      SimulatedServer server,
       SandboxId id,
-      BiConsumer<SimulatedServer, OwnedEntry> action,
+      BiConsumer<SimulatedServer, Runnable> action,
       Runnable again) {
-    owner.database.call(
+    server.database.call(
         operation,
-        () -> owner.sandboxes().findOwned(id).orElseThrow(),
-        current -> {
-          boolean checked =
-              world.scenario.planted() == PlantedFault.IGNORES_LEASE
-                  || (current.owner().equals(owner.name) && owner.isLeased());
-          if (current.entry().state() != SandboxState.RUNNING) {
-            return;
+        ledger -> ledger.sandboxes().find(id),
+        found -> {
+          if (found.filter(entry -> entry.state() == SandboxState.RUNNING).isEmpty()) {
+            return; // it has ended
           }
-          if (checked) {
-            action.accept(owner, current);
+          if (server.owns(found.get())) {
+            server.attach(found.get());
+            action.accept(server, again);
           } else {
             again.run();
           }
@@ -210,48 +211,48 @@ final class Client {
         _ -> again.run());
   }
 
-  private void execute(SimulatedServer owner, OwnedEntry sandbox) {
-    world.monitor.acted(sandbox.entry().id(), sandbox.fence(), owner);
-    owner.touched.put(sandbox.entry().id(), owner.clock());
-  }
-
   private void renew(SandboxId id, long expiry) {
     world.roundTrips.begin(Operation.RENEW);
     long later = expiry + world.scenario.renewal();
     world.monitor.renewalRequested(id, later);
-    route(Operation.RENEW, id, 0, (owner, sandbox) -> renew(owner, sandbox, later, 0));
+    route(Operation.RENEW, id, 0, (owner, again) -> renew(owner, id, later, again));
   }
 
-  private void renew(SimulatedServer owner, OwnedEntry sandbox, long later, int attempt) {
-    SandboxId id = sandbox.entry().id();
-    Runnable again =
-        () -> {
-          if (attempt < ATTEMPTS) {
-            world.timeline.after(
-                SECOND,
-                () ->
-                    route(
-                        Operation.RENEW,
-                        id,
-                        0,
-                        (next, current) -> renew(next, current, later, attempt + 1)));
-          }
-        };
-    owner.write(
+  private void renew(SimulatedServer owner, SandboxId id, long later, Runnable again) {
+    change(
         Operation.RENEW,
-        sandbox.entry().toBuilder().expiresAt(Timeline.instant(later)).build(),
-        result -> {
-          if (result instanceof UpdateResult.Written) {
-            world.monitor.renewed(id, later);
-          } else {
-            again.run();
-          }
-        },
-        failure -> {
-          if (failure.code() != ErrorCode.ILLEGAL_STATE) {
-            again.run();
-          }
-        });
+        owner,
+        id,
+        again,
+        entry ->
+            owner.write(
+                Operation.RENEW,
+                entry.toBuilder().expiresAt(Timeline.instant(later)).build(),
+                result -> {
+                  if (result instanceof UpdateResult.Written) {
+                    world.monitor.renewed(id, later);
+                  } else {
+                    again.run();
+                  }
+                },
+                _ -> again.run()));
+  }
+
+  /** Reads the record of a running sandbox before it changes. */
+  private void change(
+      Operation operation,
+      SimulatedServer owner,
+      SandboxId id,
+      Runnable again,
+      Consumer<SandboxEntry> change) {
+    owner.database.call(
+        operation,
+        ledger -> ledger.sandboxes().find(id),
+        found ->
+            found
+                .filter(entry -> entry.state() == SandboxState.RUNNING)
+                .ifPresent(change),
+        _ -> again.run());
   }
 
   private void destroy(SandboxId id) {
@@ -261,8 +262,14 @@ final class Client {
         Operation.DESTROY,
         id,
         0,
-        (owner, sandbox) ->
-            new Destruction(owner, Operation.DESTROY)
-                .begin(sandbox.entry(), "a client destroyed it", () -> {}));
+        (owner, again) ->
+            change(
+                Operation.DESTROY,
+                owner,
+                id,
+                again,
+                entry ->
+                    new Destruction(owner, Operation.DESTROY)
+                        .begin(entry, "a client destroyed it", () -> {})));
   }
 }

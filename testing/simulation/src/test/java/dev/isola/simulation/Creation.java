@@ -11,7 +11,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.store.OwnedEntry;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.UpdateResult;
 import java.util.ArrayDeque;
@@ -54,7 +53,7 @@ final class Creation {
     Selection selection =
         placement.select(server, local ? CreateRequest.of(spec, World.LOCAL) : CreateRequest.auto(spec));
     candidates.addAll(selection.candidates());
-    if (candidates.isEmpty() || !server.isLeased()) {
+    if (candidates.isEmpty() || !server.isCurrent()) {
       world.monitor.rejected++;
       return;
     }
@@ -71,6 +70,7 @@ final class Creation {
     SandboxEntry intent =
         SandboxEntry.intent(id, "{}", "hash", provider.name(), provider.isolation(), server.clock())
             .expiresAt(server.clock().plusNanos(ttl * 1000))
+            .owner(server.name)
             .build();
     world.monitor.requested(id, server, Timeline.time(intent.expiresAt().orElseThrow()));
     server.inTransition.add(id);
@@ -79,7 +79,7 @@ final class Creation {
     }
     server.database.call(
         Operation.CREATE,
-        () -> server.sandboxes().insert(intent, server.name),
+        ledger -> ledger.sandboxes().insert(intent),
         this::create,
         failure -> {
           if (failure.code() == ErrorCode.OUTCOME_UNKNOWN) {
@@ -94,13 +94,10 @@ final class Creation {
   private void readAfter(SandboxState expected, Consumer<SandboxEntry> then) {
     server.database.call(
         Operation.CREATE,
-        () -> server.sandboxes().findOwned(id),
+        ledger -> ledger.sandboxes().find(id),
         found -> {
           Optional<SandboxEntry> mine =
-              found
-                  .filter(one -> one.owner().equals(server.name))
-                  .map(OwnedEntry::entry)
-                  .filter(entry -> entry.state() == expected);
+              found.filter(server::owns).filter(entry -> entry.state() == expected);
           mine.ifPresentOrElse(then, this::abandon);
         },
         _ -> abandon());
@@ -108,7 +105,7 @@ final class Creation {
 
   private void create(SandboxEntry entry) {
     world
-        .backend(entry, server.name)
+        .backend(entry)
         .create(
             server,
             id,
@@ -178,14 +175,14 @@ final class Creation {
   private void readCurrent(SandboxEntry entry) {
     server.database.call(
         Operation.CREATE,
-        () -> server.sandboxes().findOwned(id).orElseThrow(),
+        ledger -> ledger.sandboxes().find(id).orElseThrow(),
         found -> {
-          if (!found.owner().equals(server.name)) {
+          if (!server.owns(found)) {
             abandon();
-          } else if (found.entry().state() == SandboxState.RUNNING) {
-            finish(found.entry());
-          } else if (found.entry().state() == SandboxState.CREATING) {
-            running(found.entry());
+          } else if (found.state() == SandboxState.RUNNING) {
+            finish(found);
+          } else if (found.state() == SandboxState.CREATING) {
+            running(found);
           } else {
             abandon();
           }
@@ -197,7 +194,7 @@ final class Creation {
     server.inTransition.remove(id);
     AdmissionQueue.Ticket reserved = ticket;
     if (reserved != null) {
-      server.started(id, reserved);
+      server.started(running, reserved);
     }
     if (world.scenario.planted() != PlantedFault.ACKNOWLEDGED_TOO_EARLY) {
       acknowledge.accept(running);

@@ -3,11 +3,13 @@ package dev.isola.simulation;
 import static dev.isola.simulation.Timeline.MILLISECOND;
 import static dev.isola.simulation.Timeline.SECOND;
 
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
+import dev.isola.simulation.LedgerView.Fate;
 import dev.isola.spi.error.SandboxException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** The connection of a server to the database: latency, slow calls, lost answers and outages. */
 final class DatabaseLink {
@@ -21,61 +23,44 @@ final class DatabaseLink {
     this.server = server;
   }
 
-  <T> void call(
-      Operation operation, Supplier<T> work, Consumer<T> then, Consumer<SandboxException> failed) {
-    call(operation, 1, work, then, failed);
-  }
-
   /**
-   * Sends a call.
+   * Sends a call, or several that follow each other at once.
    *
-   * @param pages how many round trips it takes
    * @param failed receives {@code OUTCOME_UNKNOWN} if the answer was lost
    */
   <T> void call(
       Operation operation,
-      int pages,
-      Supplier<T> work,
+      Function<LedgerView, T> work,
       Consumer<T> then,
       Consumer<SandboxException> failed) {
-    world.roundTrips.count(operation, pages);
     Faults faults = world.scenario.faults();
     double chance = world.random.nextDouble();
     boolean lost = chance < faults.lostAnswers();
     boolean slow = !lost && chance < faults.lostAnswers() + faults.slowCalls();
-    boolean effect = !lost || world.random.nextBoolean();
+    Fate fate =
+        lost
+            ? world.random.nextBoolean() ? Fate.LOST_AFTER : Fate.LOST_BEFORE
+            : Fate.ANSWERED;
     long latency =
-        pages
-            * (slow
-                ? world.random.nextLong(200, 3000)
-                : world.random.nextLong(1, 6))
-            * MILLISECOND;
+        (slow ? world.random.nextLong(200, 3000) : world.random.nextLong(1, 6)) * MILLISECOND;
+    long sentAt = world.timeline.now();
+    LedgerView view = server.ledger();
     Answer<T> answer = new Answer<>();
     server.deliverAfter(
-        lost ? TIMEOUT : Math.min(latency, TIMEOUT),
+        lost ? TIMEOUT : latency,
         () -> {
-          if (world.databaseIsDown()) {
-            answer.failure = failure(ErrorCode.PROVIDER_UNAVAILABLE, "the database is down");
-          } else if (effect) {
-            answer.compute(work);
-          }
-          if (lost && answer.failure == null) {
-            answer.failure = failure(ErrorCode.OUTCOME_UNKNOWN, "the answer was lost");
-          }
+          view.begin(operation, world.databaseIsDown() ? Fate.DOWN : fate);
+          server.during(sentAt, () -> answer.compute(() -> work.apply(view)));
         },
         () -> answer.deliver(then, failed));
   }
 
-  private static SandboxException failure(ErrorCode code, String problem) {
-    return Fault.of(code, problem, "read before retrying").exception();
-  }
-
   /** The result of a call, or why there is none. */
   private static final class Answer<T> {
-    private final java.util.List<T> value = new java.util.ArrayList<>(1);
-    private @org.jspecify.annotations.Nullable SandboxException failure;
+    private final List<T> value = new ArrayList<>(1);
+    private @Nullable SandboxException failure;
 
-    void compute(Supplier<T> work) {
+    void compute(java.util.function.Supplier<T> work) {
       try {
         value.add(work.get());
       } catch (SandboxException e) {

@@ -29,7 +29,7 @@ record Destruction(SimulatedServer server, Operation operation) {
   void finish(SandboxEntry terminating, Runnable done) {
     server
         .world
-        .backend(terminating, server.name)
+        .backend(terminating)
         .destroy(
             server,
             terminating.id(),
@@ -45,13 +45,12 @@ record Destruction(SimulatedServer server, Operation operation) {
   private void read(SandboxEntry terminating, Runnable done) {
     server.database.call(
         operation,
-        () -> server.sandboxes().findOwned(terminating.id()).orElseThrow(),
+        ledger -> ledger.sandboxes().find(terminating.id()).orElseThrow(),
         current -> {
-          if (current.owner().equals(server.name)
-              && current.entry().state() == SandboxState.TERMINATING) {
+          if (current.state() == SandboxState.TERMINATING) {
             server.write(
                 operation,
-                current.entry().withState(SandboxState.DESTROYED, server.clock()),
+                current.withState(SandboxState.DESTROYED, server.clock()),
                 _ -> {
                   server.drop(terminating.id());
                   done.run();

@@ -8,8 +8,10 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,9 @@ final class FakeBackend {
   final long memoryMb;
   private final World world;
   private final Map<SandboxId, InventoryItem> sandboxes = new HashMap<>();
+
+  /** What may be unknown to the ledger; the rest is recorded. */
+  final Set<SandboxId> suspects = new HashSet<>();
 
   FakeBackend(World world, String name, long memoryMb) {
     this.world = world;
@@ -63,6 +68,7 @@ final class FakeBackend {
         new InventoryItem(
             id, SandboxState.RUNNING, Timeline.instant(world.timeline.now()), Map.of()));
     world.monitor.exists(this, id);
+    world.checkRecorded(this, id);
   }
 
   void destroy(SimulatedServer caller, SandboxId id, Consumer<Boolean> then) {

@@ -1,152 +1,135 @@
 package dev.isola.simulation;
 
-import dev.isola.spi.SandboxId;
-import dev.isola.store.OwnedEntry;
-import dev.isola.store.SandboxEntry;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.Consumer;
+import static dev.isola.simulation.Timeline.MICROSECOND_NANOS;
 
-/** Keeps the lease of a server, and takes the sandboxes of servers whose leases have lapsed. */
+import dev.isola.engine.api.Log;
+import dev.isola.engine.peer.LedgerPeers;
+import dev.isola.engine.peer.ServerIdentity;
+import dev.isola.engine.peer.ServerLease;
+import dev.isola.engine.peer.TakeOverTask;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Secret;
+import dev.isola.store.EntryFilter;
+import dev.isola.store.SandboxEntry;
+import java.net.URI;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * One life of a server among the others: the lease, the take-over task and the directory of peers
+ * of the engine.
+ */
 final class Membership {
+  private static final Log NO_LOG =
+      new Log() {
+        @Override
+        public void info(String sentence) {}
+
+        @Override
+        public void warning(String sentence) {}
+      };
+
   private final SimulatedServer server;
   private final World world;
-  private boolean started;
+  private final TakeOverTask takeOver;
+  final ServerLease lease;
+  final LedgerPeers peers;
 
-  Membership(SimulatedServer server) {
+  Membership(SimulatedServer server, LedgerView ledger, int incarnation) {
     this.server = server;
     this.world = server.world;
+    lease =
+        new ServerLease(
+            ledger,
+            new ServerIdentity(
+                server.name,
+                server.name + "/" + incarnation,
+                URI.create("http://" + server.name),
+                "1",
+                Duration.of(Scenario.LEASE, ChronoUnit.MICROS)),
+            () -> server.monotonicTime() * MICROSECOND_NANOS,
+            NO_LOG);
+    Set<String> shared =
+        world.clusters.stream().map(cluster -> cluster.name).collect(Collectors.toSet());
+    Set<String> all = new HashSet<>(shared);
+    all.add(World.LOCAL);
+    takeOver = new TakeOverTask(ledger, lease, shared, all, server::clock, NO_LOG);
+    peers = new LedgerPeers(ledger, lease, takeOver, server::isAttached, Secret.of("simulated"));
   }
 
   void start() {
-    long sent = world.timeline.now();
     server.database.call(
         Operation.HEARTBEAT,
-        () -> world.leases.register(server.name, server.incarnation()),
         _ -> {
-          server.renewedLease(sent);
-          begin();
+          lease.register();
+          return true;
+        },
+        _ -> {
+          server.startTasks();
+          server.later(Scenario.HEARTBEAT, this::heartbeat);
+          server.later(Scenario.HEARTBEAT, this::recover);
         },
         _ -> server.later(Scenario.HEARTBEAT, this::start));
   }
 
-  private void begin() {
-    if (!started) {
-      started = true;
-      server.startTasks();
-      server.later(Scenario.HEARTBEAT, this::heartbeat);
-    }
-  }
-
   private void heartbeat() {
-    long sent = world.timeline.now();
     world.roundTrips.begin(Operation.HEARTBEAT);
-    server.database.call(
-        Operation.HEARTBEAT,
-        () -> world.leases.renew(server.name, server.incarnation()),
-        valid -> {
-          server.renewedLease(sent);
-          findLapsed();
-        },
-        _ -> {});
     server.later(Scenario.HEARTBEAT, this::heartbeat);
-  }
-
-  /** Reads the servers that have lost their leases, and which of them have sandboxes to take. */
-  private void findLapsed() {
     server.database.call(
         Operation.HEARTBEAT,
-        () -> {
-          List<String> lapsed = new ArrayList<>(world.leases.lapsed());
-          if (world.scenario.planted() == PlantedFault.TAKEOVER_OF_LIVE_SERVERS) {
-            lapsed = new ArrayList<>(world.leases.all());
-          }
-          lapsed.remove(server.name);
-          return lapsed;
+        ledger -> {
+          lease.renew(() -> dropLost(ledger));
+          return true;
         },
-        lapsed -> {
-          server.lapsedServers.clear();
-          server.lapsedServers.addAll(lapsed);
-          lapsed.stream().filter(this::hasSandboxes).forEach(this::takeBatch);
-        },
+        _ -> {},
         _ -> {});
   }
 
-  private boolean hasSandboxes(String other) {
-    return server.sandboxes().hasOpen(other, this::mayTake);
+  /** Drops the sandboxes that other servers have taken over. */
+  private void dropLost(LedgerView ledger) {
+    server.retain(
+        ledger
+            .sandboxes()
+            .listAll(EntryFilter.ALL.notDestroyed().owner(server.name))
+            .stream()
+            .map(SandboxEntry::id)
+            .collect(Collectors.toSet()));
   }
 
-  /** A sandbox on the machine of a dead server cannot be reached; its record ends after a while. */
-  private boolean mayTake(SandboxEntry entry) {
-    return world.isShared(entry)
-        || entry
-            .expiresAt()
-            .filter(end -> Timeline.time(end) + Scenario.BOUND_GRACE < world.timeline.now())
-            .isPresent();
-  }
-
-  private boolean fenced() {
-    return world.scenario.planted() != PlantedFault.TAKEOVER_WITHOUT_FENCE;
-  }
-
-  private void takeBatch(String from) {
+  private void recover() {
+    world.roundTrips.begin(Operation.RECOVERY);
     server.database.call(
-        Operation.TAKEOVER,
-        () -> {
-          boolean planted = world.scenario.planted() == PlantedFault.TAKEOVER_OF_LIVE_SERVERS;
-          if (world.leases.isValid(from) && !planted) {
-            return List.<OwnedEntry>of();
-          }
-          List<OwnedEntry> batch =
-              server
-                  .sandboxes()
-                  .takeOver(from, server.name, Scenario.TAKEOVER_BATCH, this::mayTake, fenced());
-          batch.forEach(one -> record(one, from));
-          return batch;
+        Operation.RECOVERY,
+        _ -> {
+          List<SandboxEntry> all = new ArrayList<>(takeOver.run());
+          all.addAll(takeOver.runForExpired());
+          return all;
         },
-        batch -> {
-          batch.forEach(this::attach);
-          if (batch.size() == Scenario.TAKEOVER_BATCH) {
-            takeBatch(from);
-          }
-        },
-        _ -> {});
+        this::attach,
+        _ -> server.later(Scenario.HEARTBEAT, this::recover));
   }
 
-  /** Takes one sandbox that a client asks for. */
-  void take(OwnedEntry known, Consumer<OwnedEntry> then, Runnable otherwise) {
-    server.database.call(
-        Operation.TAKEOVER,
-        () -> {
-          List<OwnedEntry> one = new ArrayList<>();
-          if (!world.leases.isValid(known.owner())) {
-            server.sandboxes().takeOver(known, server.name, fenced()).ifPresent(one::add);
-            one.forEach(entry -> record(entry, known.owner()));
-          }
-          return one;
-        },
-        result -> {
-          result.forEach(this::attach);
-          if (result.isEmpty()) {
-            otherwise.run();
-          } else {
-            then.accept(result.getFirst());
-          }
-        },
-        _ -> otherwise.run());
-  }
-
-  private void record(OwnedEntry now, String from) {
-    world.roundTrips.begin(Operation.TAKEOVER);
-    world.monitor.acquired(now, server, from);
-    if (!world.server(from).isUp()) {
-      world.recoveryTimes.add(world.timeline.now() - world.server(from).crashedAt());
+  private void attach(List<SandboxEntry> entries) {
+    for (SandboxEntry entry : entries) {
+      if (entry.state() == SandboxState.RUNNING && world.isShared(entry)) {
+        server.attach(entry);
+      }
+    }
+    Runnable again = () -> server.later(Scenario.HEARTBEAT, this::recover);
+    if (entries.stream().map(SandboxEntry::id).anyMatch(this::isNotAttached)) {
+      new Reconciliation(server).runOnce(again);
+    } else {
+      again.run();
     }
   }
 
-  private void attach(OwnedEntry owned) {
-    SandboxId id = owned.entry().id();
-    server.adopt(owned.entry());
-    world.monitor.acted(id, owned.fence(), server);
+  private boolean isNotAttached(SandboxId id) {
+    return !server.isAttached(id);
   }
 }

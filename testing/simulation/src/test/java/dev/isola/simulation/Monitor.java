@@ -3,7 +3,6 @@ package dev.isola.simulation;
 import dev.isola.simulation.Violation.Kind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.store.OwnedEntry;
 import dev.isola.store.SandboxEntry;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * the invariants hold.
  */
 final class Monitor {
-  private static final int MAX_VIOLATIONS = 20;
+  private static final int MAX_VIOLATIONS = 5;
 
   /** What is true about a sandbox, whatever servers believe. */
   private static final class Truth {
@@ -30,7 +29,7 @@ final class Monitor {
 
     private boolean destroyRequested;
     private boolean lostByFault;
-    private long fence = 1;
+    private long fence;
     private int owner;
     private long actedFence;
     private long unknownSince = -1;
@@ -45,6 +44,7 @@ final class Monitor {
   long unavailable;
   long markedLost;
   long staleActions;
+  long takeOvers;
   long peak;
   private long existing;
 
@@ -62,7 +62,7 @@ final class Monitor {
 
   private void report(Kind kind, String detail) {
     counts.merge(kind, 1, Integer::sum);
-    if (violations.size() < MAX_VIOLATIONS) {
+    if (counts.get(kind) <= MAX_VIOLATIONS) {
       violations.add(new Violation(kind, world.timeline.now(), detail));
     }
   }
@@ -89,13 +89,12 @@ final class Monitor {
       checkEndLater(id, truth);
       return;
     }
-    Optional<OwnedEntry> stored = world.ledger.sandboxes().findOwned(id);
-    if (stored.filter(one -> one.entry().state() != SandboxState.DESTROYED).isPresent()) {
+    Optional<SandboxEntry> stored = world.ledger.sandboxes().find(id);
+    if (stored.filter(one -> one.state() != SandboxState.DESTROYED).isPresent()) {
       report(
           Kind.IMMORTAL,
-          "sandbox " + id + " of " + stored.get().owner() + " is " + stored.get().entry().state());
-    } else if (stored.isPresent()
-        && world.backend(stored.get().entry(), stored.get().owner()).has(id)) {
+          "sandbox " + id + " of " + stored.get().owner() + " is " + stored.get().state());
+    } else if (stored.isPresent() && world.backend(stored.get()).has(id)) {
       report(Kind.IMMORTAL, "sandbox " + id + " is destroyed, but its backend has it");
     }
     if (stored.isPresent()) {
@@ -151,13 +150,18 @@ final class Monitor {
   }
 
   /** The owner of a sandbox changes. */
-  void acquired(OwnedEntry now, SimulatedServer server, String from) {
-    if (world.leases.isValid(from)) {
+  void takenOver(SandboxEntry before, SandboxEntry after) {
+    takeOvers++;
+    SimulatedServer from = world.server(before.owner());
+    if (world.ledger.servers().isValid(from.name)) {
       report(
           Kind.LIVE_SERVER_ROBBED,
-          server.name + " took " + now.entry().id() + " of " + from + ", whose lease is valid");
+          after.owner() + " took " + after.id() + " of " + from.name + ", whose lease is valid");
     }
-    checkFence(now.entry().id(), now.fence(), server);
+    if (!from.isUp() && world.isShared(after)) {
+      world.recoveryTimes.add(world.timeline.now() - from.crashedAt());
+    }
+    checkFence(after.id(), after.fence(), world.server(after.owner()));
   }
 
   private void checkFence(SandboxId id, long fence, SimulatedServer server) {
@@ -203,21 +207,24 @@ final class Monitor {
   }
 
   /** A server has changed a record. */
-  void wrote(SimulatedServer server, OwnedEntry before, SandboxEntry after) {
+  void wrote(SimulatedServer server, SandboxEntry before, SandboxEntry after) {
     SandboxId id = after.id();
     if (!before.owner().equals(server.name)) {
       report(
           Kind.STALE_OWNER_WRITE,
           server.name + " changed sandbox " + id + ", which belongs to " + before.owner());
     }
-    if (after.state() == SandboxState.ERROR && before.entry().state() != SandboxState.ERROR) {
+    if (after.state() == SandboxState.ERROR && before.state() != SandboxState.ERROR) {
       markedLost++;
       if (after.cause().isEmpty()) {
         report(Kind.NO_CAUSE, "sandbox " + id + " failed without a cause");
       }
     }
+    if (after.state() == SandboxState.DESTROYED || !after.provider().equals(before.provider())) {
+      world.unrecorded(before);
+    }
     boolean ends = after.state() == SandboxState.TERMINATING || after.state() == SandboxState.ERROR;
-    if (ends && before.entry().state() == SandboxState.RUNNING) {
+    if (ends && before.state() == SandboxState.RUNNING) {
       checkReason(id, after);
     }
   }

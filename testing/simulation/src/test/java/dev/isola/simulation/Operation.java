@@ -8,10 +8,9 @@ enum Operation {
   DESTROY("destroy"),
   SWEEP("sweep for due sandboxes"),
   EXPIRY("expiry of a sandbox"),
-  TAKEOVER("takeover of a sandbox"),
-  HEARTBEAT("heartbeat"),
-  RECONCILE("reconciliation of one server"),
-  UNKNOWN("search for unknown sandboxes");
+  HEARTBEAT("renewal of a lease"),
+  RECOVERY("search for sandboxes of lost servers"),
+  RECONCILE("reconciliation of one server");
 
   final String label;
 

@@ -17,15 +17,8 @@ record Scenario(int servers, int sandboxes, long seed, Faults faults, PlantedFau
   static final int SWEEP_BATCH = 100;
   static final int SWEEP_PARALLELISM = 8;
 
-  static final long LEASE = 15 * SECOND;
+  static final long LEASE = 5 * SECOND;
   static final long HEARTBEAT = LEASE / 5;
-  static final int TAKEOVER_BATCH = 500;
-
-  /** How often one of the servers looks for sandboxes that are not recorded. */
-  static final long UNKNOWN_INTERVAL = MINUTE;
-
-  /** How long after its expiry a sandbox of a dead machine is recorded as lost. */
-  static final long BOUND_GRACE = MINUTE;
 
   /** How long after its expiry a sandbox may still exist, whatever failed. */
   static final long EXPIRY_BOUND = 5 * MINUTE;
@@ -35,6 +28,9 @@ record Scenario(int servers, int sandboxes, long seed, Faults faults, PlantedFau
 
   /** Sandboxes that one server creates in a second. */
   private static final long RATE = 17;
+
+  /** The largest scenario in which servers compare whole inventories, item by item. */
+  private static final int WHOLE_INVENTORIES = 20_000;
 
   Scenario(int servers, int sandboxes) {
     this(servers, sandboxes, 1, Faults.MANY, PlantedFault.NONE);
@@ -50,6 +46,14 @@ record Scenario(int servers, int sandboxes, long seed, Faults faults, PlantedFau
 
   Scenario withSeed(long other) {
     return new Scenario(servers, sandboxes, other, faults, planted);
+  }
+
+  /**
+   * Returns whether servers compare whole inventories. Otherwise they omit the items that other
+   * servers have recorded, for which the planner has no steps, and count the round trips.
+   */
+  boolean comparesWholeInventories() {
+    return sandboxes <= WHOLE_INVENTORIES;
   }
 
   /** Returns how long clients create sandboxes. */

@@ -6,10 +6,9 @@ import dev.isola.engine.admission.AdmissionQueue;
 import dev.isola.engine.admission.Capacity;
 import dev.isola.engine.admission.Headroom;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.peer.Ownership;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.store.InMemorySandboxes;
-import dev.isola.store.OwnedEntry;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.UpdateResult;
 import java.time.Instant;
@@ -17,8 +16,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A server: its process, which crashes, stops and restarts, and its memory. A paused server
@@ -37,23 +38,27 @@ final class SimulatedServer {
 
   final Set<SandboxId> inTransition = new HashSet<>();
   final Map<SandboxId, Instant> touched = new HashMap<>();
-  final Set<String> lapsedServers = new HashSet<>();
+
+  /** The fence of each sandbox whose agent this server is connected to. */
+  private final Map<SandboxId, Long> attached = new HashMap<>();
+
   private final Map<SandboxId, AdmissionQueue.Ticket> reservations = new HashMap<>();
   private final Map<AdmissionQueue.Ticket, Runnable> waiting = new HashMap<>();
+  private final LedgerView ledger;
   private final long skew;
   private AdmissionQueue admission;
+  private @Nullable Membership membership;
   private int incarnation;
   private boolean up;
   private long pausedUntil;
   private long crashedAt;
-
-  /** By the monotonic clock of this server, measured from before the call that renewed it. */
-  private long leaseUntil;
+  private long sentAt = -1;
 
   SimulatedServer(World world, int number) {
     this.world = world;
     this.number = number;
     name = "server-" + number;
+    ledger = new LedgerView(world, this);
     database = new DatabaseLink(world, this);
     machine = new FakeBackend(world, World.LOCAL, 16_384);
     int most = world.scenario.faults().skewSeconds();
@@ -70,16 +75,16 @@ final class SimulatedServer {
         Headroom.UNCHECKED);
   }
 
-  InMemorySandboxes sandboxes() {
-    return world.ledger.sandboxes();
+  LedgerView ledger() {
+    return ledger;
+  }
+
+  Membership membership() {
+    return Objects.requireNonNull(membership);
   }
 
   boolean isUp() {
     return up;
-  }
-
-  int incarnation() {
-    return incarnation;
   }
 
   long crashedAt() {
@@ -99,22 +104,38 @@ final class SimulatedServer {
     return Timeline.instant(world.timeline.now() + skew);
   }
 
+  /** Returns the time by a clock that is never set back. */
+  long monotonicTime() {
+    return sentAt < 0 ? world.timeline.now() : sentAt;
+  }
+
+  /** Runs the code of a call, for which the time is that at which the call was sent. */
+  void during(long start, Runnable call) {
+    sentAt = start;
+    try {
+      call.run();
+    } finally {
+      sentAt = -1;
+    }
+  }
+
   void start() {
     incarnation++;
     up = true;
     pausedUntil = 0;
     inTransition.clear();
     touched.clear();
-    lapsedServers.clear();
+    attached.clear();
     reservations.clear();
     waiting.clear();
     admission = admission();
-    new Membership(this).start();
+    Membership next = new Membership(this, ledger, incarnation);
+    membership = next;
+    next.start();
   }
 
   void crash() {
     up = false;
-    leaseUntil = 0;
     crashedAt = world.timeline.now();
   }
 
@@ -126,18 +147,38 @@ final class SimulatedServer {
   void startTasks() {
     later(world.random.nextLong(Scenario.SWEEP_INTERVAL), new Sweep(this)::run);
     new Reconciliation(this).run();
-    later(
-        world.random.nextLong(Scenario.UNKNOWN_INTERVAL), new UnknownSandboxes(this)::run);
-  }
-
-  void renewedLease(long sentAt) {
-    leaseUntil = sentAt + Scenario.LEASE;
   }
 
   /** Returns whether this server may act as the owner of its sandboxes. */
-  boolean isLeased() {
-    return world.timeline.now() < leaseUntil
+  boolean isCurrent() {
+    return membership().lease.isCurrent()
         || world.scenario.planted() == PlantedFault.IGNORES_LEASE;
+  }
+
+  /** Returns whether this server may change a record that it has read. */
+  boolean owns(SandboxEntry entry) {
+    return membership().lease.owns(entry)
+        || world.scenario.planted() == PlantedFault.IGNORES_LEASE;
+  }
+
+  boolean isAttached(SandboxId id) {
+    return attached.containsKey(id);
+  }
+
+  /** Connects to the agent of a sandbox that this server owns. */
+  void attach(SandboxEntry entry) {
+    attached.put(entry.id(), entry.fence());
+    adopt(entry);
+    world.monitor.acted(entry.id(), entry.fence(), this);
+  }
+
+  /** Uses the connection to an agent. */
+  void execute(SandboxId id) {
+    Long fence = attached.get(id);
+    if (fence != null) {
+      world.monitor.acted(id, fence, this);
+      touched.put(id, clock());
+    }
   }
 
   /** Lets this server do something after a while, if it has not crashed by then. */
@@ -172,24 +213,17 @@ final class SimulatedServer {
     }
   }
 
-  /** Changes the record of a sandbox by compare-and-set. */
+  /** Changes the record of a sandbox by compare-and-set, if this server owns it. */
   void write(
       Operation operation,
       SandboxEntry changed,
       Consumer<UpdateResult> then,
       Consumer<SandboxException> failed) {
-    database.call(
-        operation,
-        () -> {
-          OwnedEntry before = sandboxes().findOwned(changed.id()).orElseThrow();
-          UpdateResult result = sandboxes().update(changed);
-          if (result instanceof UpdateResult.Written(SandboxEntry after)) {
-            world.monitor.wrote(this, before, after);
-          }
-          return result;
-        },
-        then,
-        failed);
+    if (!owns(changed)) {
+      later(0, () -> failed.accept(Ownership.notOwner(changed)));
+      return;
+    }
+    database.call(operation, view -> view.sandboxes().update(changed), then, failed);
   }
 
   /**
@@ -230,7 +264,10 @@ final class SimulatedServer {
     admission.move(ticket, provider);
   }
 
-  void started(SandboxId id, AdmissionQueue.Ticket ticket) {
+  void started(SandboxEntry entry, AdmissionQueue.Ticket ticket) {
+    SandboxId id = entry.id();
+    attached.put(id, entry.fence());
+    world.monitor.acted(id, entry.fence(), this);
     admission.markStarted(ticket);
     AdmissionQueue.Ticket earlier = reservations.put(id, ticket);
     if (earlier != null && !earlier.equals(ticket)) {
@@ -256,6 +293,7 @@ final class SimulatedServer {
       release(ticket);
     }
     touched.remove(id);
+    attached.remove(id);
   }
 
   /** Forgets the sandboxes that are not in the list. */

@@ -45,7 +45,7 @@ final class SimulationCommand {
     line("events", world.timeline.processed());
     line("run time, seconds", time.toSeconds());
     line("largest heap, MB", peakHeap() >> 20);
-    line("sandboxes taken over", world.roundTrips.operations(Operation.TAKEOVER));
+    line("sandboxes taken over", monitor.takeOvers);
     print(
         "%-40s %.1f s / %.1f s%n",
         "from crash to takeover, median and p99",

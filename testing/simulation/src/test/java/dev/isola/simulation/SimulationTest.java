@@ -36,7 +36,7 @@ class SimulationTest {
     assertThat(world.monitor.acknowledged).isEqualTo(1_000);
     assertThat(world.monitor.rejected).isZero();
     assertThat(world.monitor.markedLost).isZero();
-    assertThat(world.roundTrips.operations(Operation.TAKEOVER)).isZero();
+    assertThat(world.monitor.takeOvers).isZero();
     assertThat(world.roundTrips.perOperation(Operation.CREATE)).isEqualTo(2);
   }
 
@@ -47,7 +47,7 @@ class SimulationTest {
 
     assertThat(world.monitor.violations()).isEmpty();
     assertThat(world.monitor.acknowledged).isGreaterThan(2_400);
-    assertThat(world.roundTrips.operations(Operation.TAKEOVER)).isPositive();
+    assertThat(world.monitor.takeOvers).isPositive();
     assertThat(world.monitor.markedLost).isPositive();
   }
 

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Ends the due sandboxes of a server, some at a time, as {@link ExpiryPlanner} decides. */
@@ -21,7 +22,7 @@ final class Sweep {
   }
 
   void run() {
-    if (!server.isLeased()) {
+    if (!server.isCurrent()) {
       again();
       return;
     }
@@ -33,7 +34,7 @@ final class Sweep {
     }
     server.database.call(
         Operation.SWEEP,
-        () -> server.sandboxes().touch(activity),
+        ledger -> ledger.sandboxes().touch(activity),
         _ -> {
           activity.forEach(server.touched::remove);
           find();
@@ -45,7 +46,10 @@ final class Sweep {
     Instant now = server.clock();
     server.database.call(
         Operation.SWEEP,
-        () -> server.sandboxes().findExpired(server.name, now, Scenario.SWEEP_BATCH),
+        ledger ->
+            ledger
+                .sandboxes()
+                .findExpired(Optional.of(server.name), now, Scenario.SWEEP_BATCH),
         due -> {
           List<ExpiryStep> steps = ExpiryPlanner.plan(due, now, Set.of());
           if (steps.isEmpty()) {

@@ -7,6 +7,7 @@ import java.util.function.BooleanSupplier;
 
 /** The virtual time, in microseconds since the start, and the events to come. */
 final class Timeline {
+  static final long MICROSECOND_NANOS = 1_000;
   static final long MILLISECOND = 1_000;
   static final long SECOND = 1_000 * MILLISECOND;
   static final long MINUTE = 60 * SECOND;

@@ -3,6 +3,8 @@ package dev.isola.simulation;
 import static dev.isola.simulation.Timeline.MINUTE;
 import static dev.isola.simulation.Timeline.SECOND;
 
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.store.InMemoryLedger;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
@@ -27,8 +29,8 @@ final class World {
   final Scenario scenario;
   final RandomGenerator random;
   final Timeline timeline = new Timeline();
-  final InMemoryLedger ledger = new InMemoryLedger(Duration.ofHours(24), false);
-  final LeaseTable leases = new LeaseTable(timeline);
+  final InMemoryLedger ledger =
+      new InMemoryLedger(Duration.ofHours(24), false, () -> Timeline.instant(timeline.now()));
   final RoundTrips roundTrips = new RoundTrips();
   final Monitor monitor = new Monitor(this);
   final RecoveryTimes recoveryTimes = new RecoveryTimes();
@@ -43,6 +45,13 @@ final class World {
     for (int i = 1; i <= CLUSTERS; i++) {
       clusters.add(
           new FakeBackend(this, "cluster-" + i, scenario.sandboxes() * SANDBOX_MB * 2 / CLUSTERS));
+    }
+    ledger.sandboxes().onTakeOver(monitor::takenOver);
+    if (scenario.planted() == PlantedFault.TAKEOVER_WITHOUT_FENCE) {
+      ledger.sandboxes().plantTakeOverWithoutFence();
+    }
+    if (scenario.planted() == PlantedFault.TAKEOVER_OF_LIVE_SERVERS) {
+      ledger.servers().plantTakeOverOfLiveServers();
     }
     for (int i = 0; i < scenario.servers(); i++) {
       SimulatedServer server = new SimulatedServer(this, i);
@@ -99,8 +108,8 @@ final class World {
   }
 
   /** Returns the backend of a sandbox: a cluster, or the machine of its server. */
-  FakeBackend backend(SandboxEntry entry, String owner) {
-    return backend(entry.provider(), owner);
+  FakeBackend backend(SandboxEntry entry) {
+    return backend(entry.provider(), entry.owner());
   }
 
   FakeBackend backend(String provider, String owner) {
@@ -108,6 +117,26 @@ final class World {
       return server(owner).machine;
     }
     return clusters.stream().filter(one -> one.name.equals(provider)).findFirst().orElseThrow();
+  }
+
+  /** Notes that the ledger may not know a sandbox that a backend has. */
+  void checkRecorded(FakeBackend backend, SandboxId id) {
+    if (ledger
+        .sandboxes()
+        .find(id)
+        .filter(entry -> entry.state() != SandboxState.DESTROYED)
+        .filter(entry -> entry.provider().equals(backend.name))
+        .isEmpty()) {
+      backend.suspects.add(id);
+    }
+  }
+
+  /** Notes that the ledger no longer knows a sandbox where it was. */
+  void unrecorded(SandboxEntry before) {
+    FakeBackend backend = backend(before);
+    if (backend.has(before.id())) {
+      backend.suspects.add(before.id());
+    }
   }
 
   List<FakeBackend> allBackends() {

@@ -1,6 +1,7 @@
 package dev.isola.store;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,11 +23,14 @@ public final class InMemoryLedger implements Ledger {
   private final InMemoryIdempotencyKeys keys;
   private final InMemorySandboxes sandboxes;
   private final InMemorySettings settings = new InMemorySettings(this);
+  private final InMemoryServers servers;
 
   /**
    * @param history whether state transitions are stored, which takes memory
+   * @param clock the clock of the database
    */
-  public InMemoryLedger(Duration keyRetention, boolean history) {
+  public InMemoryLedger(Duration keyRetention, boolean history, InstantSource clock) {
+    servers = new InMemoryServers(this, clock);
     keys = new InMemoryIdempotencyKeys(this, keyRetention);
     sandboxes = new InMemorySandboxes(this, events, keys, history);
   }
@@ -49,6 +53,11 @@ public final class InMemoryLedger implements Ledger {
   @Override
   public SettingEntries settings() {
     return settings;
+  }
+
+  @Override
+  public InMemoryServers servers() {
+    return servers;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.isola.store;
 
 import java.nio.file.Path;
+import java.time.InstantSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
@@ -21,7 +22,7 @@ class InMemoryLedgerTest {
       };
 
   private static Ledger open(LedgerConfig config) {
-    return new InMemoryLedger(config.keyRetention(), true);
+    return new InMemoryLedger(config.keyRetention(), true, InstantSource.system());
   }
 
   @Nested
@@ -108,6 +109,24 @@ class InMemoryLedgerTest {
   @Nested
   class OfRaces extends ConcurrencyContract {
     OfRaces() {
+      super(UNUSED);
+    }
+
+    @Override
+    @BeforeEach
+    void open() {
+      config = UNUSED.fresh();
+      ledger = InMemoryLedgerTest.open(config);
+    }
+
+    @Override
+    @AfterEach
+    void remove() {}
+  }
+
+  @Nested
+  class OfServers extends ServersContract {
+    OfServers() {
       super(UNUSED);
     }
 

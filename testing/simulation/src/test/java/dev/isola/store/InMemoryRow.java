@@ -7,13 +7,10 @@ import java.util.TreeMap;
 /** A row of the table of sandboxes. */
 final class InMemoryRow {
   SandboxEntry entry;
-  String owner;
-  long fence = 1;
   final List<Transition> transitions = new ArrayList<>(0);
 
-  InMemoryRow(SandboxEntry entry, String owner) {
+  InMemoryRow(SandboxEntry entry) {
     this.entry = entry;
-    this.owner = owner;
   }
 
   /** A position in the order of creation. */

@@ -10,21 +10,21 @@ import dev.isola.store.InMemoryRow.Index;
 import dev.isola.store.InMemoryRow.Position;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Sandboxes with their owners. The indexes are those that the real tables have. */
 public final class InMemorySandboxes implements SandboxEntries {
-  /** The owner of sandboxes that {@link #insert} stores. */
+  /** The owner of the sandboxes of a server that has the ledger to itself. */
   private static final String NO_OWNER = "";
 
   private final InMemoryLedger ledger;
@@ -34,6 +34,8 @@ public final class InMemorySandboxes implements SandboxEntries {
   private final Map<SandboxId, InMemoryRow> rows = new HashMap<>();
   private final Map<String, Index> owners = new HashMap<>();
   private final Map<String, SandboxId> names = new HashMap<>();
+  private BiConsumer<SandboxEntry, SandboxEntry> takeOverListener = (_, _) -> {};
+  private boolean fenced = true;
 
   InMemorySandboxes(
       InMemoryLedger ledger, InMemoryEvents events, InMemoryIdempotencyKeys keys, boolean history) {
@@ -43,13 +45,18 @@ public final class InMemorySandboxes implements SandboxEntries {
     this.history = history;
   }
 
-  @Override
-  public SandboxEntry insert(SandboxEntry entry) {
-    return insert(entry, NO_OWNER);
+  /** Calls a listener with the former and the new entry of every sandbox that is taken over. */
+  public void onTakeOver(BiConsumer<SandboxEntry, SandboxEntry> listener) {
+    takeOverListener = listener;
   }
 
-  /** Inserts a sandbox that a server owns, with fence 1. */
-  public SandboxEntry insert(SandboxEntry entry, String owner) {
+  /** Plants a fault: a sandbox keeps its fence when its owner changes. */
+  public void plantTakeOverWithoutFence() {
+    fenced = false;
+  }
+
+  @Override
+  public SandboxEntry insert(SandboxEntry entry) {
     if (entry.state() != SandboxState.CREATING || entry.revision() != 0) {
       throw new IllegalArgumentException(
           "an intent must have state CREATING and revision 0: " + entry.id());
@@ -73,7 +80,7 @@ public final class InMemorySandboxes implements SandboxEntries {
                 .sandbox(stored.id())
                 .exception();
           }
-          InMemoryRow row = new InMemoryRow(stored, owner);
+          InMemoryRow row = new InMemoryRow(stored);
           rows.put(stored.id(), row);
           index(row);
           addTransition(row, Optional.empty());
@@ -114,7 +121,7 @@ public final class InMemorySandboxes implements SandboxEntries {
     if (entry.state() == SandboxState.DESTROYED) {
       return;
     }
-    Index index = owned(row.owner);
+    Index index = owned(entry.owner());
     index.open.put(Position.of(entry), row);
     entry.dueAt().ifPresent(due -> index.due.put(due(entry, due), row));
     entry.name().ifPresent(name -> names.put(nameKey(entry.tenant(), name), entry.id()));
@@ -125,7 +132,7 @@ public final class InMemorySandboxes implements SandboxEntries {
     if (entry.state() == SandboxState.DESTROYED) {
       return;
     }
-    Index index = owned(row.owner);
+    Index index = owned(entry.owner());
     index.open.remove(Position.of(entry));
     entry.dueAt().ifPresent(due -> index.due.remove(due(entry, due)));
     entry.name().ifPresent(name -> names.remove(nameKey(entry.tenant(), name)));
@@ -135,30 +142,25 @@ public final class InMemorySandboxes implements SandboxEntries {
     return new Position(Micros.of(at), entry.id().value());
   }
 
-  /** Replaces the entry and the owner of a row. */
-  private void replace(InMemoryRow row, SandboxEntry entry, String owner, long fence) {
+  private void replace(InMemoryRow row, SandboxEntry entry) {
     SandboxEntry before = row.entry;
-    String ownerBefore = row.owner;
-    long fenceBefore = row.fence;
-    set(row, entry, owner, fence);
+    set(row, entry);
     boolean moved = before.state() != entry.state();
     if (moved) {
       addTransition(row, Optional.of(before.state()));
     }
     ledger.onRollback(
         () -> {
-          set(row, before, ownerBefore, fenceBefore);
+          set(row, before);
           if (moved && history) {
             row.transitions.removeLast();
           }
         });
   }
 
-  private void set(InMemoryRow row, SandboxEntry entry, String owner, long fence) {
+  private void set(InMemoryRow row, SandboxEntry entry) {
     unindex(row);
     row.entry = entry;
-    row.owner = owner;
-    row.fence = fence;
     index(row);
   }
 
@@ -172,16 +174,7 @@ public final class InMemorySandboxes implements SandboxEntries {
 
   @Override
   public Optional<SandboxEntry> find(SandboxId id) {
-    return findOwned(id).map(OwnedEntry::entry);
-  }
-
-  /** Returns a sandbox with its owner. */
-  public Optional<OwnedEntry> findOwned(SandboxId id) {
-    return ledger.locked(() -> Optional.ofNullable(rows.get(id)).map(InMemorySandboxes::view));
-  }
-
-  private static OwnedEntry view(InMemoryRow row) {
-    return new OwnedEntry(row.entry, row.owner, row.fence);
+    return ledger.locked(() -> Optional.ofNullable(rows.get(id)).map(row -> row.entry));
   }
 
   @Override
@@ -208,48 +201,100 @@ public final class InMemorySandboxes implements SandboxEntries {
             StateTransition.check(before.state(), entry.state(), entry.id());
           }
           SandboxEntry after = storable(entry).withRevision(entry.revision() + 1);
-          replace(row, after, row.owner, row.fence);
+          replace(row, after);
           return new UpdateResult.Written(after);
         });
   }
 
-  /**
-   * Gives a sandbox another owner.
-   *
-   * @param fenced whether the fence increases; false is a planted fault
-   * @return the sandbox as stored; empty if it changed since {@code known} was read
-   */
-  public Optional<OwnedEntry> takeOver(OwnedEntry known, String owner, boolean fenced) {
+  @Override
+  public List<SandboxEntry> takeOver(TakeOver request) {
     return ledger.locked(
         () -> {
-          InMemoryRow row = rows.get(known.entry().id());
-          if (row == null || row.entry.revision() != known.entry().revision()) {
-            return Optional.empty();
-          }
-          replace(
-              row,
-              row.entry.withRevision(row.entry.revision() + 1),
-              owner,
-              fenced ? row.fence + 1 : row.fence);
-          return Optional.of(view(row));
+          List<String> former = new ArrayList<>(List.of(NO_OWNER));
+          former.addAll(ledger.servers().withoutLease(request.owner()));
+          List<InMemoryRow> batch =
+              former.stream()
+                  .flatMap(name -> candidates(request, name))
+                  .filter(row -> request.providers().contains(row.entry.provider()))
+                  .filter(row -> isExpired(row.entry, request.expiredBefore()))
+                  .limit(request.limit())
+                  .toList();
+          return batch.stream().map(row -> takeOver(row, request.owner())).toList();
         });
   }
 
-  /**
-   * Gives up to {@code limit} sandboxes of one server to another, oldest first, in one transaction.
-   */
-  public List<OwnedEntry> takeOver(
-      String from, String owner, int limit, Predicate<SandboxEntry> condition, boolean fenced) {
+  private Stream<InMemoryRow> candidates(TakeOver request, String owner) {
+    return request.id().isEmpty()
+        ? owned(owner).open.values().stream()
+        : request.id().map(rows::get).stream()
+            .filter(row -> row.entry.owner().equals(owner))
+            .filter(row -> row.entry.state() != SandboxState.DESTROYED);
+  }
+
+  private static boolean isExpired(SandboxEntry entry, Optional<Instant> before) {
+    return before.isEmpty()
+        || entry.expiresAt().filter(end -> end.isBefore(before.get())).isPresent();
+  }
+
+  private SandboxEntry takeOver(InMemoryRow row, String owner) {
+    SandboxEntry before = row.entry;
+    replace(row, withOwner(before, owner, fenced ? before.fence() + 1 : before.fence()));
+    takeOverListener.accept(before, row.entry);
+    return row.entry;
+  }
+
+  private static SandboxEntry withOwner(SandboxEntry entry, String owner, long fence) {
+    return new SandboxEntry(
+        entry.id(),
+        entry.tenant(),
+        entry.spec(),
+        entry.specHash(),
+        entry.provider(),
+        entry.isolation(),
+        entry.state(),
+        entry.revision() + 1,
+        entry.createdAt(),
+        entry.updatedAt(),
+        entry.expiresAt(),
+        entry.idleTimeout(),
+        entry.lastActivity(),
+        entry.warm(),
+        entry.pooled(),
+        entry.cause(),
+        entry.attempts(),
+        entry.labels(),
+        entry.whenIdle(),
+        entry.whenExpired(),
+        entry.suspension(),
+        entry.baseImage(),
+        entry.name(),
+        owner,
+        fence,
+        entry.damage());
+  }
+
+  @Override
+  public int adopt(String owner) {
     return ledger.locked(
         () -> {
-          List<InMemoryRow> batch =
-              owned(from).open.values().stream()
-                  .filter(row -> condition.test(row.entry))
-                  .limit(limit)
-                  .toList();
-          return batch.stream()
-              .map(row -> takeOver(view(row), owner, fenced).orElseThrow())
-              .toList();
+          List<InMemoryRow> open = List.copyOf(owned(NO_OWNER).open.values());
+          open.forEach(row -> replace(row, withOwner(row.entry, owner, row.entry.fence() + 1)));
+          return open.size();
+        });
+  }
+
+  @Override
+  public Map<SandboxId, String> findOpen(Collection<SandboxId> ids) {
+    return ledger.locked(
+        () -> {
+          Map<SandboxId, String> open = HashMap.newHashMap(ids.size());
+          for (SandboxId id : ids) {
+            InMemoryRow row = rows.get(id);
+            if (row != null && row.entry.state() != SandboxState.DESTROYED) {
+              open.put(id, row.entry.provider());
+            }
+          }
+          return open;
         });
   }
 
@@ -266,8 +311,7 @@ public final class InMemorySandboxes implements SandboxEntries {
                 && row.entry.lastActivity().isBefore(at)) {
               SandboxEntry touched =
                   row.entry.toBuilder().lastActivity(at).updatedAt(at).build();
-              replace(
-                  row, touched.withRevision(row.entry.revision() + 1), row.owner, row.fence);
+              replace(row, touched.withRevision(row.entry.revision() + 1));
               written++;
             }
           }
@@ -315,7 +359,8 @@ public final class InMemorySandboxes implements SandboxEntries {
         && filter.pooled().filter(one -> one != entry.pooled()).isEmpty()
         && filter.startedAfter().filter(time -> entry.createdAt().isBefore(time)).isEmpty()
         && filter.name().filter(one -> !entry.name().equals(Optional.of(one))).isEmpty()
-        && filter.reference().filter(one -> !isReference(one, entry)).isEmpty();
+        && filter.reference().filter(one -> !isReference(one, entry)).isEmpty()
+        && filter.owner().filter(one -> !one.equals(entry.owner())).isEmpty();
   }
 
   private static boolean isReference(String text, SandboxEntry entry) {
@@ -324,25 +369,15 @@ public final class InMemorySandboxes implements SandboxEntries {
         || (text.length() >= EntryFilter.SHORTEST_PREFIX && entry.id().value().startsWith(text));
   }
 
-  /** Returns the sandboxes of a server that are not destroyed, in the order of creation. */
-  public List<SandboxEntry> open(String owner) {
+  /** Uses the index of an owner, which the lists of the real ledgers do too. */
+  @Override
+  public List<SandboxEntry> listAll(EntryFilter filter) {
+    Optional<String> owner = filter.owner();
+    if (owner.isEmpty() || !filter.equals(EntryFilter.ALL.notDestroyed().owner(owner.get()))) {
+      return SandboxEntries.super.listAll(filter);
+    }
     return ledger.locked(
-        () -> owned(owner).open.values().stream().map(row -> row.entry).toList());
-  }
-
-  public int countOpen(String owner) {
-    return ledger.locked(() -> owned(owner).open.size());
-  }
-
-  public int countOpen() {
-    return ledger.locked(
-        () -> owners.values().stream().mapToInt(index -> index.open.size()).sum());
-  }
-
-  /** Returns whether a server has a sandbox, not destroyed, that satisfies a condition. */
-  public boolean hasOpen(String owner, Predicate<SandboxEntry> condition) {
-    return ledger.locked(
-        () -> owned(owner).open.values().stream().anyMatch(row -> condition.test(row.entry)));
+        () -> owned(owner.get()).open.values().stream().map(row -> row.entry).toList());
   }
 
   /** Returns all sandboxes that are not destroyed. */
@@ -355,22 +390,23 @@ public final class InMemorySandboxes implements SandboxEntries {
                 .toList());
   }
 
+  /** Returns the number of sandboxes of a server that are not destroyed. */
+  int countOpen(String owner) {
+    return ledger.locked(() -> owned(owner).open.size());
+  }
+
   @Override
-  public List<SandboxEntry> findExpired(Instant now, int limit) {
+  public List<SandboxEntry> findExpired(Optional<String> owner, Instant now, int limit) {
     checkLimit(limit);
     return ledger.locked(
         () ->
-            owners.values().stream()
-                .flatMap(index -> due(index, now))
-                .sorted(Comparator.comparing(entry -> entry.dueAt().orElseThrow()))
-                .limit(limit)
-                .toList());
-  }
-
-  /** Returns the due sandboxes of a server, the longest overdue first. */
-  public List<SandboxEntry> findExpired(String owner, Instant now, int limit) {
-    checkLimit(limit);
-    return ledger.locked(() -> due(owned(owner), now).limit(limit).toList());
+            owner.isPresent()
+                ? due(owned(owner.get()), now).limit(limit).toList()
+                : owners.values().stream()
+                    .flatMap(index -> due(index, now))
+                    .sorted(Comparator.comparing(entry -> entry.dueAt().orElseThrow()))
+                    .limit(limit)
+                    .toList());
   }
 
   private static Stream<SandboxEntry> due(Index index, Instant now) {
@@ -397,7 +433,7 @@ public final class InMemorySandboxes implements SandboxEntries {
           return match.map(
               row -> {
                 SandboxEntry claimed = claimed(row.entry, claim);
-                replace(row, claimed, row.owner, row.fence);
+                replace(row, claimed);
                 return claimed;
               });
         });
@@ -408,7 +444,8 @@ public final class InMemorySandboxes implements SandboxEntries {
         && entry.state() == SandboxState.RUNNING
         && entry.specHash().equals(claim.specHash())
         && entry.provider().equals(claim.provider())
-        && Set.of("", claim.tenant()).contains(entry.tenant());
+        && claim.owner().filter(one -> !one.equals(entry.owner())).isEmpty()
+        && (entry.tenant().isEmpty() || entry.tenant().equals(claim.tenant()));
   }
 
   private static SandboxEntry claimed(SandboxEntry entry, PoolClaim claim) {
@@ -481,16 +518,6 @@ public final class InMemorySandboxes implements SandboxEntries {
           keys.removeOf(old.keySet());
           return old.size();
         });
-  }
-
-  /** Returns the number of rows, destroyed sandboxes included. */
-  public int size() {
-    return ledger.locked(rows::size);
-  }
-
-  /** Returns all ids, also of destroyed sandboxes. */
-  public List<SandboxId> ids() {
-    return ledger.locked(() -> new ArrayList<>(rows.keySet()));
   }
 
   private static void checkLimit(int limit) {

@@ -27,6 +27,18 @@ final class InMemorySettings implements SettingEntries {
   }
 
   @Override
+  public String putIfAbsent(String scope, String name, String value) {
+    return ledger.locked(
+        () -> {
+          String known = scope(scope).get(name);
+          if (known == null) {
+            put(scope, name, value);
+          }
+          return known == null ? value : known;
+        });
+  }
+
+  @Override
   public boolean remove(String scope, String name) {
     return ledger.locked(() -> set(scope, name, null));
   }
