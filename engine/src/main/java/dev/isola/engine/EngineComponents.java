@@ -4,6 +4,7 @@ import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Capacity;
 import dev.isola.engine.admission.CapacityPool;
 import dev.isola.engine.admission.Headroom;
+import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.config.Config;
@@ -66,6 +67,7 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Creates the components of an engine from its configuration and wires them together. */
@@ -130,7 +132,7 @@ final class EngineComponents implements AutoCloseable {
         identity.map(self -> new ServerLease(ledger, self, System::nanoTime, log));
     Ownership ownership = lease.<Ownership>map(one -> one).orElse(Ownership.ALONE);
     schedule = new TaskScheduler(ownership::isCurrent, log);
-    admission = admission(config, registry, clock);
+    admission = admission(config, registry, lease, clock);
     events =
         lease.isPresent() ? new EventLog(ledger, SHARED_POLL_INTERVAL) : new EventLog(ledger);
     recorder = new SandboxRecorder(ledger, events, ownership, clock);
@@ -243,7 +245,15 @@ final class EngineComponents implements AutoCloseable {
         lease.map(
             one ->
                 new Membership(
-                    ledger, one, registry, liveSandboxes, reconciler, sealed, clock, log));
+                    ledger,
+                    one,
+                    registry,
+                    admission,
+                    liveSandboxes,
+                    reconciler,
+                    sealed,
+                    clock,
+                    log));
     UsageSamples samples = new UsageSamples();
     usage =
         new UsageMonitor(
@@ -284,10 +294,14 @@ final class EngineComponents implements AutoCloseable {
 
   /**
    * Gives each provider with a configured capacity a pool of its own. Remote providers do not run
-   * on this machine, so its headroom does not apply to them.
+   * on this machine, so its headroom does not apply to them. Servers that share a ledger share the
+   * capacity of a provider that all of them reach.
    */
   private static AdmissionControl admission(
-      Config config, ProviderRegistry registry, InstantSource clock) {
+      Config config,
+      ProviderRegistry registry,
+      Optional<ServerLease> lease,
+      InstantSource clock) {
     Duration queueTimeout = config.get(ConfigKeys.ADMISSION_QUEUE_TIMEOUT);
     Map<String, CapacityPool> dedicated = new HashMap<>();
     config
@@ -297,11 +311,16 @@ final class EngineComponents implements AutoCloseable {
               ProviderInstance instance = registry.instances().get(name);
               if (instance != null) {
                 boolean local = instance.profile().hosting() == Hosting.LOCAL;
+                Supplier<Resources> elsewhere =
+                    lease.isPresent() && instance.profile().shared()
+                        ? () -> lease.get().reservedElsewhere(name)
+                        : () -> Resources.NONE;
                 dedicated.put(
                     name,
                     new CapacityPool(
                         Capacity.ofProvider(name, resources),
                         local ? config.headroom() : Headroom.UNCHECKED,
+                        elsewhere,
                         queueTimeout,
                         clock));
               }

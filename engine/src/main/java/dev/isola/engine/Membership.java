@@ -1,10 +1,12 @@
 package dev.isola.engine;
 
+import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.Peers;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.peer.LedgerPeers;
+import dev.isola.engine.peer.Reservations;
 import dev.isola.engine.peer.ServerLease;
 import dev.isola.engine.peer.TakeOverTask;
 import dev.isola.engine.reconcile.Reconciler;
@@ -55,6 +57,7 @@ final class Membership implements AutoCloseable {
       Ledger ledger,
       ServerLease lease,
       ProviderRegistry registry,
+      AdmissionControl admission,
       LiveSandboxes liveSandboxes,
       Reconciler reconciler,
       SealedSettings sealed,
@@ -73,8 +76,13 @@ final class Membership implements AutoCloseable {
     takeOver =
         new TakeOverTask(ledger, lease, shared, registry.instances().keySet(), clock, log);
     peers = new LedgerPeers(ledger, lease, takeOver, liveSandboxes::contains, key(sealed));
-    renewal = loop("isola-lease", () -> lease.renew(this::dropLost));
+    renewal = loop("isola-lease", () -> lease.renew(this::dropLost, reserved(shared, admission)));
     recovery = loop("isola-take-over", this::recover);
+  }
+
+  private static Reservations reserved(Set<String> shared, AdmissionControl admission) {
+    return new Reservations(
+        shared.stream().collect(Collectors.toMap(name -> name, admission::reserved)));
   }
 
   private static Secret key(SealedSettings sealed) {

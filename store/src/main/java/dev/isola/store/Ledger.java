@@ -24,9 +24,7 @@ public interface Ledger extends LedgerParts, AutoCloseable {
    * none. An exception of {@code work} propagates unchanged.
    *
    * <p>{@code work} may run more than once and on another thread, and other writers wait for it. It
-   * must use only the parts passed to it, not this ledger, and have no other side effects. It
-   * should append events last, because an append blocks every other append until the transaction
-   * ends.
+   * must use only the parts passed to it, not this ledger, and have no other side effects.
    */
   <T extends @Nullable Object> T atomically(Function<LedgerParts, T> work);
 

@@ -5,17 +5,16 @@ import java.util.List;
 
 /**
  * The event log, numbered from 1 without gaps. Events become visible in the order of their numbers,
- * so a reader that has read up to N asks for the events after N and misses none.
+ * so a reader that has read up to N asks for the events after N and misses none. The events of one
+ * sandbox have the order in which they were appended.
  */
 public interface LedgerEvents {
 
   /**
    * Appends an event. Within {@link Ledger#atomically} it commits or rolls back with the rest of
    * the transaction.
-   *
-   * @return the event with its number
    */
-  LedgerEvent append(NewEvent event);
+  void append(NewEvent event);
 
   /** Returns up to {@code limit} events with a number greater than {@code number}, in order. */
   List<LedgerEvent> after(long number, int limit);

@@ -25,7 +25,8 @@ record Migrations(List<Migration> steps) {
                 "0006-volumes.sql",
                 "0007-templates.sql",
                 "0008-sandbox-names.sql",
-                "0009-servers.sql")
+                "0009-servers.sql",
+                "0010-event-queue.sql")
             .map(Migration::resource)
             .toList());
   }

@@ -196,6 +196,7 @@ final class PostgresDatabase implements Database {
           .exception();
     }
     migrations.apply(c, databaseName);
+    Sql.update(c, "create sequence if not exists event_position");
   }
 
   @Override

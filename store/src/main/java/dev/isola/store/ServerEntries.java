@@ -15,8 +15,10 @@ public interface ServerEntries {
   /**
    * Renews a lease. Waits for a take-over of the server's sandboxes that is in progress, so that a
    * server that learns of {@link LeaseRenewal#LAPSED} then sees which sandboxes it has lost.
+   *
+   * @param reserved what the server has reserved, for the others
    */
-  LeaseRenewal renew(String name, String incarnation, Duration lease);
+  LeaseRenewal renew(String name, String incarnation, Duration lease, String reserved);
 
   /** Ends a lease, so that other servers take over at once. */
   void release(String name, String incarnation);

@@ -397,6 +397,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
     return database.write(
         c -> {
           Sql.update(c, "delete from event where sandbox_id in " + old, before);
+          Sql.update(c, "delete from event_queue where sandbox_id in " + old, before);
           Sql.update(c, "delete from idempotency_key where sandbox_id in " + old, before);
           Sql.update(c, "delete from label where sandbox_id in " + old, before);
           Sql.update(c, "delete from transition where sandbox_id in " + old, before);

@@ -15,8 +15,8 @@ record SqlServers(Database database) implements ServerEntries {
         c ->
             Sql.update(
                 c,
-                "insert into server (name, incarnation, url, version, started_at, lease_until)"
-                    + (" values (?, ?, ?, ?, " + now() + ", " + now() + " + ?)")
+                "insert into server (name, incarnation, url, version, started_at, lease_until,"
+                    + (" reserved) values (?, ?, ?, ?, " + now() + ", " + now() + " + ?, '')")
                     + " on conflict (name) do update set incarnation = excluded.incarnation,"
                     + " url = excluded.url, version = excluded.version,"
                     + " started_at = excluded.started_at, lease_until = excluded.lease_until",
@@ -28,29 +28,36 @@ record SqlServers(Database database) implements ServerEntries {
   }
 
   @Override
-  public LeaseRenewal renew(String name, String incarnation, Duration lease) {
+  public LeaseRenewal renew(String name, String incarnation, Duration lease, String reserved) {
     return database.write(
         c -> {
-          int renewed = extend(c, name, incarnation, lease, " and lease_until >= " + now());
+          int renewed =
+              extend(c, name, incarnation, lease, reserved, " and lease_until >= " + now());
           if (renewed > 0) {
             return LeaseRenewal.RENEWED;
           }
-          return extend(c, name, incarnation, lease, "") > 0
+          return extend(c, name, incarnation, lease, reserved, "") > 0
               ? LeaseRenewal.LAPSED
               : LeaseRenewal.REPLACED;
         });
   }
 
   private int extend(
-      Connection c, String name, String incarnation, Duration lease, String condition)
+      Connection c,
+      String name,
+      String incarnation,
+      Duration lease,
+      String reserved,
+      String condition)
       throws SQLException {
     return Sql.update(
         c,
         "update server set lease_until = "
             + now()
-            + " + ? where name = ? and incarnation = ?"
+            + " + ?, reserved = ? where name = ? and incarnation = ?"
             + condition,
         lease,
+        reserved,
         name,
         incarnation);
   }
@@ -83,6 +90,7 @@ record SqlServers(Database database) implements ServerEntries {
                         row.text("version"),
                         row.time("started_at"),
                         row.time("lease_until"),
+                        row.text("reserved"),
                         row.flag("alive"))));
   }
 

@@ -76,7 +76,8 @@ final class LedgerCrashChild {
 
   private void honest(String name) {
     for (int i = 0; ; i++) {
-      acknowledge(name + i + " " + write(name + i));
+      write(name + i);
+      acknowledge(name + i + " 1");
     }
   }
 
@@ -87,7 +88,7 @@ final class LedgerCrashChild {
     }
   }
 
-  private long write(String name) {
+  private void write(String name) {
     SandboxId id = new SandboxId(name);
     Instant now = Instant.now();
     SandboxEntry intent =
@@ -97,13 +98,15 @@ final class LedgerCrashChild {
                 SandboxEntry.intent(id, "{}", "hash", "memory", Isolation.PROCESS, now)
                     .label("round", prefix)
                     .build());
-    return ledger.atomically(
+    boolean _ =
+        ledger.atomically(
         parts -> {
           if (parts.sandboxes().update(intent.withState(SandboxState.RUNNING, now))
               instanceof UpdateResult.Stale) {
             throw new IllegalStateException("another process wrote this entry");
           }
-          return parts.events().append(NewEvent.of(id, "running", "{}", now)).number();
+          parts.events().append(NewEvent.of(id, "running", "{}", now));
+          return true;
         });
   }
 

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -26,18 +27,19 @@ abstract class LedgerEventsContract extends LedgerContract {
     assertThat(ledger.events().last()).isZero();
     assertThat(ledger.events().after(0, 10)).isEmpty();
 
-    LedgerEvent first = ledger.events().append(event("a", "created"));
+    ledger.events().append(event("a", "created"));
+    ledger.events().append(new NewEvent(Optional.empty(), "provider.down", "{\"x\":[1]}", NOW));
+    LedgerEvent first = new LedgerEvent(1, Optional.of(id("a")), "created", "{}", NOW);
     LedgerEvent second =
-        ledger.events().append(new NewEvent(Optional.empty(), "provider.down", "{\"x\":[1]}", NOW));
+        new LedgerEvent(2, Optional.empty(), "provider.down", "{\"x\":[1]}", NOW);
 
-    assertThat(first.number()).isEqualTo(1);
-    assertThat(second.number()).isEqualTo(2);
     reopen();
     assertThat(ledger.events().last()).isEqualTo(2);
     assertThat(ledger.events().after(0, 10)).containsExactly(first, second);
     assertThat(ledger.events().after(0, 1)).containsExactly(first);
     assertThat(ledger.events().after(1, 10)).containsExactly(second);
-    assertThat(ledger.events().append(event("a", "x")).number()).isEqualTo(3);
+    ledger.events().append(event("a", "x"));
+    assertThat(ledger.events().last()).isEqualTo(3);
   }
 
   @Test
@@ -49,7 +51,8 @@ abstract class LedgerEventsContract extends LedgerContract {
     assertThat(ledger.events().after(0, 10)).extracting(LedgerEvent::number).containsExactly(2L);
     ledger.events().purge(NOW.plusSeconds(9));
     assertThat(ledger.events().last()).isEqualTo(2);
-    assertThat(ledger.events().append(event("a", "x")).number()).isEqualTo(3);
+    ledger.events().append(event("a", "x"));
+    assertThat(ledger.events().last()).isEqualTo(3);
   }
 
   @Test
@@ -61,7 +64,8 @@ abstract class LedgerEventsContract extends LedgerContract {
           // The transaction sees its own writes.
           assertThat(parts.sandboxes().find(id("a")).orElseThrow().state())
               .isEqualTo(SandboxState.PAUSED);
-          return parts.events().append(event("a", "paused"));
+          parts.events().append(event("a", "paused"));
+          return true;
         });
     SandboxEntry paused = ledger.sandboxes().find(id("a")).orElseThrow();
 
@@ -96,7 +100,8 @@ abstract class LedgerEventsContract extends LedgerContract {
     assertThat(ledger.settings().get("s", "n")).isEmpty();
     assertThat(ledger.idempotency().claim("", "k", "h", id("b"), NOW))
         .isEqualTo(new KeyClaim.New());
-    assertThat(ledger.events().append(event("a", "next")).number()).isEqualTo(2);
+    ledger.events().append(event("a", "next"));
+    assertThat(ledger.events().last()).isEqualTo(2);
   }
 
   @Test
@@ -104,27 +109,36 @@ abstract class LedgerEventsContract extends LedgerContract {
     int writers = 8;
     int each = 250;
     AtomicInteger rolledBack = new AtomicInteger();
-    List<Callable<List<Long>>> work = new ArrayList<>();
+    List<Callable<List<LedgerEvent>>> work = new ArrayList<>();
     for (int w = 0; w < writers; w++) {
-      work.add(() -> write(each, rolledBack));
+      String writer = "w" + w;
+      work.add(() -> write(writer, each, rolledBack));
     }
     for (int r = 0; r < 3; r++) {
       work.add(() -> readUntil((long) writers * each));
     }
 
-    List<List<Long>> results = together(work);
+    List<List<LedgerEvent>> results = together(work);
 
     List<Long> expected = LongStream.rangeClosed(1, (long) writers * each).boxed().toList();
-    for (List<Long> seen : results.subList(writers, results.size())) {
-      assertThat(seen).isEqualTo(expected);
+    for (List<LedgerEvent> seen : results.subList(writers, results.size())) {
+      assertThat(seen).extracting(LedgerEvent::number).isEqualTo(expected);
+      assertThat(seen).isEqualTo(results.getLast());
+      for (int w = 0; w < writers; w++) {
+        String writer = "w" + w;
+        assertThat(seen)
+            .filteredOn(one -> one.sandbox().orElseThrow().value().equals(writer))
+            .as("the order in which a writer appended")
+            .extracting(LedgerEvent::type)
+            .containsExactlyElementsOf(IntStream.range(0, each).mapToObj(i -> "x" + i).toList());
+      }
     }
     assertThat(rolledBack).hasPositiveValue();
   }
 
-  private List<Long> write(int count, AtomicInteger rolledBack) {
-    List<Long> numbers = new ArrayList<>();
+  private List<LedgerEvent> write(String writer, int count, AtomicInteger rolledBack) {
     for (int i = 0; i < count; i++) {
-      numbers.add(ledger.events().append(event("a", "x")).number());
+      ledger.events().append(event(writer, "x" + i));
       if (i % 10 == 0) {
         // A rolled-back number must not leave a gap.
         assertThatExceptionOfType(IllegalStateException.class)
@@ -138,15 +152,15 @@ abstract class LedgerEventsContract extends LedgerContract {
         rolledBack.incrementAndGet();
       }
     }
-    return numbers;
+    return List.of();
   }
 
-  private List<Long> readUntil(long last) {
-    List<Long> seen = new ArrayList<>();
-    while (seen.isEmpty() || seen.getLast() < last) {
-      long after = seen.isEmpty() ? 0 : seen.getLast();
+  private List<LedgerEvent> readUntil(long last) {
+    List<LedgerEvent> seen = new ArrayList<>();
+    while (seen.isEmpty() || seen.getLast().number() < last) {
+      long after = seen.isEmpty() ? 0 : seen.getLast().number();
       List<LedgerEvent> more = ledger.events().after(after, 7);
-      more.forEach(event -> seen.add(event.number()));
+      seen.addAll(more);
       if (more.isEmpty()) {
         // Spinning virtual threads would keep the writers from their carriers.
         LockSupport.parkNanos(200_000);

@@ -145,7 +145,8 @@ class PostgresBehaviourTest {
             4,
             () -> {
               try (Ledger each = openInTurn(shared)) {
-                return each.events().append(LedgerContract.event("a", "x")).number();
+                each.events().append(LedgerContract.event("a", "x"));
+                return each.events().last();
               }
             });
     assertThat(last).containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
@@ -293,7 +294,7 @@ class PostgresBehaviourTest {
                 () ->
                     ledger.atomically(
                         parts -> {
-                          parts.events().append(LedgerContract.event("a", "held"));
+                          parts.settings().put("a", "held", "1");
                           holding.countDown();
                           try {
                             letGo.await();
@@ -305,14 +306,43 @@ class PostgresBehaviourTest {
     holding.await();
     try {
       assertThatExceptionOfType(DeadlineExceeded.class)
-          .isThrownBy(() -> ledger.events().append(LedgerContract.event("a", "late")));
+          .isThrownBy(() -> ledger.settings().put("a", "held", "2"));
       // Writes to other rows proceed in the meantime.
       ledger.settings().put("a", "b", "c");
     } finally {
       letGo.countDown();
       holder.join();
     }
-    assertThat(ledger.events().after(0, 9)).extracting(LedgerEvent::type).containsExactly("held");
+    assertThat(ledger.settings().get("a", "held")).contains("1");
+  }
+
+  @Test
+  void transactionsWithEventsDoNotWaitForEachOther() throws InterruptedException {
+    CountDownLatch holding = new CountDownLatch(1);
+    CountDownLatch letGo = new CountDownLatch(1);
+    Thread holder =
+        Thread.ofVirtual()
+            .start(
+                () ->
+                    ledger.atomically(
+                        parts -> {
+                          parts.events().append(LedgerContract.event("a", "first"));
+                          holding.countDown();
+                          try {
+                            letGo.await();
+                          } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                          }
+                          return true;
+                        }));
+    holding.await();
+    ledger.events().append(LedgerContract.event("b", "second"));
+    assertThat(ledger.events().after(0, 9)).extracting(LedgerEvent::type).containsExactly("second");
+    letGo.countDown();
+    holder.join();
+    // A reader that has seen the later event gets the other one, too.
+    assertThat(ledger.events().after(1, 9)).extracting(LedgerEvent::type).containsExactly("first");
+    assertThat(ledger.events().last()).isEqualTo(2);
   }
 
   @Test

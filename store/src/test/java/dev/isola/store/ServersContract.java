@@ -51,19 +51,19 @@ abstract class ServersContract extends LedgerContract {
   @Test
   void renewalTellsWhetherTheLeaseHadEnded() {
     register("a");
-    assertThat(ledger.servers().renew("a", "a1", LEASE)).isEqualTo(LeaseRenewal.RENEWED);
+    assertThat(ledger.servers().renew("a", "a1", LEASE, "x")).isEqualTo(LeaseRenewal.RENEWED);
     kill("a");
-    assertThat(ledger.servers().renew("a", "a1", LEASE)).isEqualTo(LeaseRenewal.LAPSED);
-    assertThat(ledger.servers().renew("a", "a1", LEASE)).isEqualTo(LeaseRenewal.RENEWED);
+    assertThat(ledger.servers().renew("a", "a1", LEASE, "x")).isEqualTo(LeaseRenewal.LAPSED);
+    assertThat(ledger.servers().renew("a", "a1", LEASE, "x")).isEqualTo(LeaseRenewal.RENEWED);
   }
 
   @Test
   void anotherProcessWithTheNameReplacesTheFirst() {
     register("a");
     ledger.servers().register("a", "a2", "http://a", "1.0", LEASE);
-    assertThat(ledger.servers().renew("a", "a1", LEASE)).isEqualTo(LeaseRenewal.REPLACED);
+    assertThat(ledger.servers().renew("a", "a1", LEASE, "x")).isEqualTo(LeaseRenewal.REPLACED);
     ledger.servers().release("a", "a1");
-    assertThat(ledger.servers().renew("a", "a2", LEASE)).isEqualTo(LeaseRenewal.RENEWED);
+    assertThat(ledger.servers().renew("a", "a2", LEASE, "x")).isEqualTo(LeaseRenewal.RENEWED);
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Tracks reservations and the FIFO queue of waiting requests. Not thread-safe; {@link CapacityPool}
@@ -42,14 +43,20 @@ public final class AdmissionQueue {
 
   private final Capacity capacity;
   private final Headroom headroom;
+  private final Supplier<Resources> elsewhere;
   private final Deque<Ticket> waiting = new ArrayDeque<>();
   private final Map<String, Resources> byProvider = new HashMap<>();
   private Resources reserved = Resources.NONE;
   private int starting;
 
-  public AdmissionQueue(Capacity capacity, Headroom headroom) {
+  /**
+   * @param elsewhere what other servers have reserved of the capacity
+   */
+  public AdmissionQueue(
+      Capacity capacity, Headroom headroom, Supplier<Resources> elsewhere) {
     this.capacity = capacity;
     this.headroom = headroom;
+    this.elsewhere = elsewhere;
   }
 
   public Resources reserved() {
@@ -62,7 +69,7 @@ public final class AdmissionQueue {
   }
 
   Resources free() {
-    return capacity.resources().minus(reserved);
+    return capacity.resources().minus(reserved).minus(elsewhere.get());
   }
 
   public int waiting() {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * Admits sandboxes while capacity is available. Resource limits are ceilings: their sum is bounded
@@ -40,8 +41,22 @@ public final class CapacityPool {
    */
   public CapacityPool(
       Capacity capacity, Headroom headroom, Duration queueTimeout, InstantSource clock) {
+    this(capacity, headroom, () -> Resources.NONE, queueTimeout, clock);
+  }
+
+  /**
+   * @param capacity the total resources that can be reserved
+   * @param elsewhere what other servers have reserved of them
+   * @param queueTimeout how long a request waits in the queue; zero to fail immediately
+   */
+  public CapacityPool(
+      Capacity capacity,
+      Headroom headroom,
+      Supplier<Resources> elsewhere,
+      Duration queueTimeout,
+      InstantSource clock) {
     this.capacity = capacity;
-    this.queue = new AdmissionQueue(capacity, headroom);
+    this.queue = new AdmissionQueue(capacity, headroom, elsewhere);
     this.headroom = headroom;
     this.queueTimeout = queueTimeout;
     this.clock = clock;

@@ -24,7 +24,7 @@ public record Resources(long memoryMb, long milliCpu) {
     return of(limits.cpu(), limits.memoryMb());
   }
 
-  Resources plus(Resources more) {
+  public Resources plus(Resources more) {
     return new Resources(memoryMb + more.memoryMb, milliCpu + more.milliCpu);
   }
 

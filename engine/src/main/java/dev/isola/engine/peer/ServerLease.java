@@ -1,5 +1,6 @@
 package dev.isola.engine.peer;
 
+import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Log;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Ledger;
@@ -59,14 +60,16 @@ public final class ServerLease implements Ownership {
    *
    * @param lapsed called before the lease is trusted again, if other servers may have taken over
    *     sandboxes
+   * @param reserved what this server has reserved, for the others
    */
-  public synchronized void renew(Runnable lapsed) {
+  public synchronized void renew(Runnable lapsed, Reservations reserved) {
     if (replaced) {
       return;
     }
     long start = nanoTime.getAsLong();
     try {
-      switch (ledger.servers().renew(self.name(), self.incarnation(), self.lease())) {
+      switch (ledger.servers().renew(
+              self.name(), self.incarnation(), self.lease(), reserved.toText())) {
         case RENEWED -> trustFrom(start);
         case LAPSED -> {
           log.warning("the lease of this server had ended; other servers may own its sandboxes");
@@ -122,6 +125,14 @@ public final class ServerLease implements Ownership {
   public int shareOf(int total) {
     int alive = (int) Math.max(1, servers.stream().filter(ServerEntry::alive).count());
     return (total + alive - 1) / alive;
+  }
+
+  /** Returns what the other servers have reserved at a provider, as of the last renewal. */
+  public Resources reservedElsewhere(String provider) {
+    return servers.stream()
+        .filter(one -> one.alive() && !one.name().equals(self.name()))
+        .map(one -> Reservations.parse(one.reserved()).at(provider))
+        .reduce(Resources.NONE, Resources::plus);
   }
 
   /** Returns the servers as of the last renewal. */

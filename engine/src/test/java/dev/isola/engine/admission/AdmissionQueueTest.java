@@ -11,8 +11,10 @@ import org.junit.jupiter.api.Test;
 
 class AdmissionQueueTest {
   private static final Resources ROOM = Resources.of(4, 4096);
+  private Resources elsewhere = Resources.NONE;
   private final AdmissionQueue queue =
-      new AdmissionQueue(Capacity.ofInstallation(ROOM), Headroom.UNCHECKED);
+      new AdmissionQueue(
+          Capacity.ofInstallation(ROOM), Headroom.UNCHECKED, () -> elsewhere);
 
   private AdmissionQueue.Ticket join(double cpu, long memoryMb) {
     return queue.enqueue("p", Resources.of(cpu, memoryMb), Instant.MAX);
@@ -30,6 +32,15 @@ class AdmissionQueueTest {
         .isEqualTo(AdmissionQueue.State.WAITING);
     assertThat(queue.release(first)).containsExactly(large, small);
     assertThat(queue.free()).isEqualTo(Resources.of(2, 996));
+  }
+
+  @Test
+  void capacityIsSharedWithOtherServers() {
+    elsewhere = Resources.of(0, 3000);
+    AdmissionQueue.Ticket ticket = join(1, 2000);
+    assertThat(ticket.state()).isEqualTo(AdmissionQueue.State.WAITING);
+    elsewhere = Resources.of(0, 2000);
+    assertThat(queue.admitWaiting()).containsExactly(ticket);
   }
 
   @Test

@@ -6,7 +6,9 @@ create table server (
   url         text   not null,
   version     text   not null,
   started_at  bigint not null,
-  lease_until bigint not null
+  lease_until bigint not null,
+  -- What the server has reserved, which the ledger does not interpret.
+  reserved    text   not null
 );
 
 -- The server that holds the connection to the sandbox; empty if one server has the ledger to itself.

@@ -4,6 +4,7 @@ import static dev.isola.simulation.Timeline.MICROSECOND_NANOS;
 
 import dev.isola.engine.api.Log;
 import dev.isola.engine.peer.LedgerPeers;
+import dev.isola.engine.peer.Reservations;
 import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.engine.peer.ServerLease;
 import dev.isola.engine.peer.TakeOverTask;
@@ -18,6 +19,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -34,6 +36,8 @@ final class Membership {
         @Override
         public void warning(String sentence) {}
       };
+
+  private static final Reservations NOTHING_RESERVED = new Reservations(Map.of());
 
   private final SimulatedServer server;
   private final World world;
@@ -84,7 +88,7 @@ final class Membership {
     server.database.call(
         Operation.HEARTBEAT,
         ledger -> {
-          lease.renew(() -> dropLost(ledger));
+          lease.renew(() -> dropLost(ledger), NOTHING_RESERVED);
           return true;
         },
         _ -> {},

@@ -72,7 +72,8 @@ final class SimulatedServer {
         Capacity.ofInstallation(
             new Resources(
                 Math.max(64, sandboxes * 2) * World.SANDBOX_MB, Resources.UNLIMITED)),
-        Headroom.UNCHECKED);
+        Headroom.UNCHECKED,
+        () -> Resources.NONE);
   }
 
   LedgerView ledger() {

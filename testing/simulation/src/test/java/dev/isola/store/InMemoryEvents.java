@@ -19,8 +19,8 @@ final class InMemoryEvents implements LedgerEvents {
   }
 
   @Override
-  public LedgerEvent append(NewEvent event) {
-    return ledger.locked(
+  public void append(NewEvent event) {
+    LedgerEvent _ = ledger.locked(
         () -> {
           long number = ++last;
           LedgerEvent stored =

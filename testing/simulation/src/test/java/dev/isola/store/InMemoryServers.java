@@ -32,7 +32,8 @@ public final class InMemoryServers implements ServerEntries {
     Instant now = clock.instant();
     ServerEntry _ =
         ledger.locked(
-            () -> set(new ServerEntry(name, incarnation, url, version, now, now.plus(lease), true)));
+            () -> set(new ServerEntry(
+                        name, incarnation, url, version, now, now.plus(lease), "", true)));
   }
 
   private ServerEntry set(ServerEntry entry) {
@@ -41,7 +42,8 @@ public final class InMemoryServers implements ServerEntries {
   }
 
   @Override
-  public LeaseRenewal renew(String name, String incarnation, Duration lease) {
+  public LeaseRenewal renew(
+      String name, String incarnation, Duration lease, String reserved) {
     return ledger.locked(
         () -> {
           ServerEntry known = servers.get(name);
@@ -49,12 +51,12 @@ public final class InMemoryServers implements ServerEntries {
             return LeaseRenewal.REPLACED;
           }
           boolean valid = isValid(known);
-          set(until(known, clock.instant().plus(lease)));
+          set(until(known, clock.instant().plus(lease), reserved));
           return valid ? LeaseRenewal.RENEWED : LeaseRenewal.LAPSED;
         });
   }
 
-  private static ServerEntry until(ServerEntry entry, Instant end) {
+  private static ServerEntry until(ServerEntry entry, Instant end, String reserved) {
     return new ServerEntry(
         entry.name(),
         entry.incarnation(),
@@ -62,6 +64,7 @@ public final class InMemoryServers implements ServerEntries {
         entry.version(),
         entry.startedAt(),
         end,
+        reserved,
         entry.alive());
   }
 
@@ -95,7 +98,7 @@ public final class InMemoryServers implements ServerEntries {
               ServerEntry known = servers.get(name);
               boolean own = known != null && known.incarnation().equals(incarnation);
               if (own) {
-                set(until(known, Instant.EPOCH));
+                set(until(known, Instant.EPOCH, known.reserved()));
               }
               return own;
             });
@@ -115,6 +118,7 @@ public final class InMemoryServers implements ServerEntries {
                             entry.version(),
                             entry.startedAt(),
                             entry.leaseUntil(),
+                            entry.reserved(),
                             isValid(entry)))
                 .toList());
   }
