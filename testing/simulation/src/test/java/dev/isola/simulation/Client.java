@@ -201,6 +201,9 @@ final class Client {
           if (found.filter(entry -> entry.state() == SandboxState.RUNNING).isEmpty()) {
             return; // it has ended
           }
+          if (!world.backend(found.get()).has(id)) {
+            return; // the request fails; reconciliation or expiry ends the record
+          }
           if (server.owns(found.get())) {
             server.attach(found.get());
             action.accept(server, again);

@@ -29,5 +29,5 @@ record Faults(
 
   /** Many failures of every kind. */
   static final Faults MANY =
-      new Faults(0.05, 0.05, 0.02, 5, 0.01, 0.001, 2, 0.01, 0.002, 0.01, 0.005);
+      new Faults(0.02, 0.02, 0.02, 5, 0.01, 0.001, 2, 0.01, 0.002, 0.01, 0.005);
 }

@@ -66,9 +66,9 @@ record Scenario(int servers, int sandboxes, long seed, Faults faults, PlantedFau
     return ramp() + 2 * MINUTE;
   }
 
-  /** Returns the longest time to live; what expires in between takes as long as it was created. */
+  /** Returns the longest time to live, so that a server expires a third of what it can. */
   long longestTtl() {
-    return shortestTtl() + ramp();
+    return shortestTtl() + 3 * ramp();
   }
 
   /** Returns when everything must be gone. */
