@@ -144,7 +144,8 @@ final class ClusterChecks {
               + " runtime_class");
     }
     return target.runtimeClass().isPresent()
-        ? DoctorCheck.good("runtime classes", all + "; sandboxes use " + target.runtimeClass().get())
+        ? DoctorCheck.good(
+            "runtime classes", all + "; sandboxes use " + target.runtimeClass().get())
         : DoctorCheck.warning(
             "runtime classes",
             all + "; sandboxes use the runtime of the nodes",
@@ -166,8 +167,7 @@ final class ClusterChecks {
 
   private static boolean deniesAll(JsonValue policy) {
     JsonValue spec = policy.at("spec");
-    List<String> types =
-        spec.at("policyTypes").items().stream().map(one -> one.text()).toList();
+    List<String> types = spec.at("policyTypes").items().stream().map(one -> one.text()).toList();
     return spec.at("podSelector").members().isEmpty()
         && types.containsAll(List.of("Ingress", "Egress"))
         && spec.at("ingress").items().isEmpty()
@@ -194,8 +194,7 @@ final class ClusterChecks {
   private static boolean isUsable(JsonValue node) {
     return !node.flag("spec", "unschedulable")
         && node.at("status", "conditions").items().stream()
-            .anyMatch(
-                one -> one.text("type").equals("Ready") && one.text("status").equals("True"));
+            .anyMatch(one -> one.text("type").equals("Ready") && one.text("status").equals("True"));
   }
 
   private static long number(String text) {
@@ -225,8 +224,7 @@ final class ClusterChecks {
               "sandboxes", "every permission is granted, and the API server accepts a pod");
       case Health.Degraded(String reason, String fix) ->
           DoctorCheck.warning("sandboxes", reason, fix);
-      case Health.Unhealthy(String reason, String fix) ->
-          DoctorCheck.bad("sandboxes", reason, fix);
+      case Health.Unhealthy(String reason, String fix) -> DoctorCheck.bad("sandboxes", reason, fix);
     };
   }
 }

@@ -19,7 +19,8 @@ record ClusterTarget(ClusterAccess access, String namespace, Optional<String> ru
   private static final String DEFAULT_NAMESPACE = "default";
 
   /**
-   * Chooses as the provider does: the setting, KUBECONFIG, the pod of this process, the home folder.
+   * Chooses as the provider does: the setting, KUBECONFIG, the pod of this process, the home
+   * folder.
    *
    * @throws dev.isola.spi.error.ProviderUnavailable if there is no cluster
    */

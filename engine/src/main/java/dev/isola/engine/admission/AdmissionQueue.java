@@ -52,8 +52,7 @@ public final class AdmissionQueue {
   /**
    * @param elsewhere what other servers have reserved of the capacity
    */
-  public AdmissionQueue(
-      Capacity capacity, Headroom headroom, Supplier<Resources> elsewhere) {
+  public AdmissionQueue(Capacity capacity, Headroom headroom, Supplier<Resources> elsewhere) {
     this.capacity = capacity;
     this.headroom = headroom;
     this.elsewhere = elsewhere;

@@ -46,7 +46,7 @@ class SimulationTest {
     World world = run(new Scenario(6, 3_000).withSeed(seed));
 
     assertThat(world.monitor.violations()).isEmpty();
-    assertThat(world.monitor.acknowledged).isGreaterThan(2_400);
+    assertThat(world.monitor.acknowledged).isGreaterThan(2_000);
     assertThat(world.monitor.takeOvers).isPositive();
     assertThat(world.monitor.markedLost).isPositive();
   }
