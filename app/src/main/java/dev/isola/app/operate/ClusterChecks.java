@@ -161,8 +161,8 @@ final class ClusterChecks {
         : DoctorCheck.warning(
             "network policies",
             policies.size() + ", none of which isolates every pod of the namespace",
-            "create one with an empty podSelector and no rules, as the chart does; the agent removes"
-                + " the network of its pod, but not before it runs");
+            "create one with an empty podSelector and no rules, as the chart does; the agent"
+                + " removes the network of its pod, but not before it runs");
   }
 
   private static boolean deniesAll(JsonValue policy) {

@@ -139,7 +139,10 @@ final class Client {
    * client tries again.
    */
   private void route(
-      Operation operation, SandboxId id, int attempt, BiConsumer<SimulatedServer, Runnable> action) {
+      Operation operation,
+      SandboxId id,
+      int attempt,
+      BiConsumer<SimulatedServer, Runnable> action) {
     if (attempt == ATTEMPTS) {
       world.monitor.unavailable++;
       return;
@@ -179,8 +182,7 @@ final class Client {
                 again.run();
               } else {
                 other.later(
-                    MILLISECOND,
-                    () -> find(operation, other, id, action, again, forwards - 1));
+                    MILLISECOND, () -> find(operation, other, id, action, again, forwards - 1));
               }
             }
           }
@@ -251,10 +253,7 @@ final class Client {
     owner.database.call(
         operation,
         ledger -> ledger.sandboxes().find(id),
-        found ->
-            found
-                .filter(entry -> entry.state() == SandboxState.RUNNING)
-                .ifPresent(change),
+        found -> found.filter(entry -> entry.state() == SandboxState.RUNNING).ifPresent(change),
         _ -> again.run());
   }
 

@@ -51,7 +51,8 @@ final class Creation {
     world.roundTrips.begin(Operation.CREATE);
     SandboxSpec spec = SandboxSpec.builder(id).build();
     Selection selection =
-        placement.select(server, local ? CreateRequest.of(spec, World.LOCAL) : CreateRequest.auto(spec));
+        placement.select(
+            server, local ? CreateRequest.of(spec, World.LOCAL) : CreateRequest.auto(spec));
     candidates.addAll(selection.candidates());
     if (candidates.isEmpty() || !server.isCurrent()) {
       world.monitor.rejected++;

@@ -38,9 +38,7 @@ final class DatabaseLink {
     boolean lost = chance < faults.lostAnswers();
     boolean slow = !lost && chance < faults.lostAnswers() + faults.slowCalls();
     Fate fate =
-        lost
-            ? world.random.nextBoolean() ? Fate.LOST_AFTER : Fate.LOST_BEFORE
-            : Fate.ANSWERED;
+        lost ? world.random.nextBoolean() ? Fate.LOST_AFTER : Fate.LOST_BEFORE : Fate.ANSWERED;
     long latency =
         (slow ? world.random.nextLong(200, 3000) : world.random.nextLong(1, 6)) * MILLISECOND;
     long sentAt = world.timeline.now();

@@ -67,8 +67,8 @@ final class LedgerView implements Ledger {
             (_, method, arguments) -> call(target, method, arguments)));
   }
 
-  private @Nullable Object call(
-      Object target, Method method, Object @Nullable [] arguments) throws Throwable {
+  private @Nullable Object call(Object target, Method method, Object @Nullable [] arguments)
+      throws Throwable {
     Fate current = fate;
     fate = Fate.ANSWERED;
     if (current == Fate.DOWN) {

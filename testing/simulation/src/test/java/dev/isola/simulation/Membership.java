@@ -98,10 +98,7 @@ final class Membership {
   /** Drops the sandboxes that other servers have taken over. */
   private void dropLost(LedgerView ledger) {
     server.retain(
-        ledger
-            .sandboxes()
-            .listAll(EntryFilter.ALL.notDestroyed().owner(server.name))
-            .stream()
+        ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().owner(server.name)).stream()
             .map(SandboxEntry::id)
             .collect(Collectors.toSet()));
   }

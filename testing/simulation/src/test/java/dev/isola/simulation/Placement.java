@@ -65,8 +65,7 @@ final class Placement {
   private List<ProviderStatus> statuses(SimulatedServer server) {
     long now = world.timeline.now();
     List<ProviderStatus> known = probed.get(server);
-    if (known == null
-        || now - probedAt.getOrDefault(server, 0L) > Scenario.HEALTH_INTERVAL) {
+    if (known == null || now - probedAt.getOrDefault(server, 0L) > Scenario.HEALTH_INTERVAL) {
       known = new ArrayList<>();
       for (FakeBackend cluster : world.clusters) {
         known.add(status(cluster, Duration.ofSeconds(1), Hosting.REMOTE));

@@ -53,7 +53,8 @@ final class Reconciliation {
         Operation.RECONCILE,
         ledger -> ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().owner(server.name)),
         before -> {
-          Map<SandboxId, String> early = skipsCheck() ? recorded(world.ledger.sandboxes().open()) : Map.of();
+          Map<SandboxId, String> early =
+              skipsCheck() ? recorded(world.ledger.sandboxes().open()) : Map.of();
           server.later(
               world.random.nextLong(50, 500) * MILLISECOND,
               () -> compare(before, inventories(before), early, done));
@@ -90,8 +91,7 @@ final class Reconciliation {
     List<InventoryItem> items = new ArrayList<>();
     Set<SandboxId> suspects = new TreeSet<>(cluster.suspects);
     for (SandboxEntry entry : entries) {
-      InventoryItem item =
-          entry.provider().equals(cluster.name) ? cluster.find(entry.id()) : null;
+      InventoryItem item = entry.provider().equals(cluster.name) ? cluster.find(entry.id()) : null;
       if (item != null) {
         items.add(item);
         suspects.remove(entry.id());
@@ -183,19 +183,17 @@ final class Reconciliation {
           destruction.begin(entry, entry.cause().orElse("interrupted"), done);
         }
       }
-      case ReconcileStep.RemoveUnknown(String provider, SandboxId id) ->
-          remove(provider, id, done);
+      case ReconcileStep.RemoveUnknown(String provider, SandboxId id) -> remove(provider, id, done);
       case ReconcileStep.Attach _ -> done.run();
       case ReconcileStep.CorrectState _,
-              ReconcileStep.DiscardSuspended _,
-              ReconcileStep.LeaveUnrecorded _ ->
+          ReconcileStep.DiscardSuspended _,
+          ReconcileStep.LeaveUnrecorded _ ->
           throw new IllegalStateException("not part of the simulation: " + step);
     }
   }
 
   private void markLost(SandboxEntry entry, String why, Runnable done) {
-    boolean expired =
-        entry.expiresAt().filter(end -> !end.isAfter(server.clock())).isPresent();
+    boolean expired = entry.expiresAt().filter(end -> !end.isAfter(server.clock())).isPresent();
     if (server.inTransition.contains(entry.id())
         || (entry.state() != SandboxState.CREATING && expired)) {
       done.run(); // it reached its deadline; expiry handles it

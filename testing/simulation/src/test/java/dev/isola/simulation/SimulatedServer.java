@@ -70,8 +70,7 @@ final class SimulatedServer {
     long sandboxes = world.scenario.sandboxes() / world.scenario.servers();
     return new AdmissionQueue(
         Capacity.ofInstallation(
-            new Resources(
-                Math.max(64, sandboxes * 2) * World.SANDBOX_MB, Resources.UNLIMITED)),
+            new Resources(Math.max(64, sandboxes * 2) * World.SANDBOX_MB, Resources.UNLIMITED)),
         Headroom.UNCHECKED,
         () -> Resources.NONE);
   }
@@ -152,14 +151,12 @@ final class SimulatedServer {
 
   /** Returns whether this server may act as the owner of its sandboxes. */
   boolean isCurrent() {
-    return membership().lease.isCurrent()
-        || world.scenario.planted() == PlantedFault.IGNORES_LEASE;
+    return membership().lease.isCurrent() || world.scenario.planted() == PlantedFault.IGNORES_LEASE;
   }
 
   /** Returns whether this server may change a record that it has read. */
   boolean owns(SandboxEntry entry) {
-    return membership().lease.owns(entry)
-        || world.scenario.planted() == PlantedFault.IGNORES_LEASE;
+    return membership().lease.owns(entry) || world.scenario.planted() == PlantedFault.IGNORES_LEASE;
   }
 
   boolean isAttached(SandboxId id) {
@@ -232,10 +229,10 @@ final class SimulatedServer {
    *
    * @param admitted called when there is capacity, at once or later
    */
-  AdmissionQueue.Ticket reserve(String provider, long timeout, Runnable admitted, Runnable rejected) {
+  AdmissionQueue.Ticket reserve(
+      String provider, long timeout, Runnable admitted, Runnable rejected) {
     AdmissionQueue.Ticket ticket =
-        admission.enqueue(
-            provider, SANDBOX, Timeline.instant(world.timeline.now() + timeout));
+        admission.enqueue(provider, SANDBOX, Timeline.instant(world.timeline.now() + timeout));
     if (ticket.state() == AdmissionQueue.State.ADMITTED) {
       later(0, admitted);
     } else {

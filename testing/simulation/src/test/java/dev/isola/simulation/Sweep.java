@@ -47,9 +47,7 @@ final class Sweep {
     server.database.call(
         Operation.SWEEP,
         ledger ->
-            ledger
-                .sandboxes()
-                .findExpired(Optional.of(server.name), now, Scenario.SWEEP_BATCH),
+            ledger.sandboxes().findExpired(Optional.of(server.name), now, Scenario.SWEEP_BATCH),
         due -> {
           List<ExpiryStep> steps = ExpiryPlanner.plan(due, now, Set.of());
           if (steps.isEmpty()) {
@@ -90,8 +88,7 @@ final class Sweep {
 
   private void execute(ExpiryStep step, Runnable done) {
     boolean skipped =
-        world.scenario.planted() == PlantedFault.SKIPPING_SWEEPER
-            && step.id().hashCode() % 20 == 0;
+        world.scenario.planted() == PlantedFault.SKIPPING_SWEEPER && step.id().hashCode() % 20 == 0;
     if (skipped) {
       server.later(0, done);
       return;

@@ -20,25 +20,27 @@ final class InMemoryEvents implements LedgerEvents {
 
   @Override
   public void append(NewEvent event) {
-    LedgerEvent _ = ledger.locked(
-        () -> {
-          long number = ++last;
-          LedgerEvent stored =
-              new LedgerEvent(number, event.sandbox(), event.type(), event.data(), event.at());
-          events.put(number, stored);
-          ledger.onRollback(
-              () -> {
-                events.remove(number);
-                last = number - 1;
-              });
-          return stored;
-        });
+    LedgerEvent _ =
+        ledger.locked(
+            () -> {
+              long number = ++last;
+              LedgerEvent stored =
+                  new LedgerEvent(number, event.sandbox(), event.type(), event.data(), event.at());
+              events.put(number, stored);
+              ledger.onRollback(
+                  () -> {
+                    events.remove(number);
+                    last = number - 1;
+                  });
+              return stored;
+            });
   }
 
   @Override
   public List<LedgerEvent> after(long number, int limit) {
     return ledger.locked(
-        () -> new ArrayList<>(events.tailMap(number, false).values().stream().limit(limit).toList()));
+        () ->
+            new ArrayList<>(events.tailMap(number, false).values().stream().limit(limit).toList()));
   }
 
   @Override

@@ -30,8 +30,7 @@ final class InMemoryIdempotencyKeys implements IdempotencyKeys {
           Key name = new Key(tenant, key);
           Binding known = bindings.get(name);
           if (known != null && known.at().plus(retention).isAfter(now)) {
-            return new KeyClaim.Existing(
-                known.sandbox(), known.requestHash().equals(requestHash));
+            return new KeyClaim.Existing(known.sandbox(), known.requestHash().equals(requestHash));
           }
           bindings.put(name, new Binding(sandbox, requestHash, now));
           ledger.onRollback(

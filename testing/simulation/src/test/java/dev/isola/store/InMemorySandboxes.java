@@ -309,8 +309,7 @@ public final class InMemorySandboxes implements SandboxEntries {
             if (row != null
                 && SandboxEntry.isAlive(row.entry.state())
                 && row.entry.lastActivity().isBefore(at)) {
-              SandboxEntry touched =
-                  row.entry.toBuilder().lastActivity(at).updatedAt(at).build();
+              SandboxEntry touched = row.entry.toBuilder().lastActivity(at).updatedAt(at).build();
               replace(row, touched.withRevision(row.entry.revision() + 1));
               written++;
             }

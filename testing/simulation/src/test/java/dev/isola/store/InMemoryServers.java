@@ -32,7 +32,9 @@ public final class InMemoryServers implements ServerEntries {
     Instant now = clock.instant();
     ServerEntry _ =
         ledger.locked(
-            () -> set(new ServerEntry(
+            () ->
+                set(
+                    new ServerEntry(
                         name, incarnation, url, version, now, now.plus(lease), "", true)));
   }
 
@@ -42,8 +44,7 @@ public final class InMemoryServers implements ServerEntries {
   }
 
   @Override
-  public LeaseRenewal renew(
-      String name, String incarnation, Duration lease, String reserved) {
+  public LeaseRenewal renew(String name, String incarnation, Duration lease, String reserved) {
     return ledger.locked(
         () -> {
           ServerEntry known = servers.get(name);
