@@ -8,17 +8,22 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ProviderSettings;
 import dev.isola.engine.selection.SelectionPolicy;
+import dev.isola.provider.kubernetes.api.ClusterClient;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /**
  * Implements {@code isola doctor}: reports what works on this machine, what does not, and how to
@@ -31,11 +36,20 @@ import picocli.CommandLine.Command;
       "With -v, print every check and the fix for what is missing."
     },
     exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {"0:at least one provider works", "1:no provider works"})
+    exitCodeList = {
+      "0:at least one provider works; with --kubernetes: sandboxes can run as pods",
+      "1:no provider works; with --kubernetes: a check failed"
+    })
 public final class DoctorCommand implements CliCommand {
   private static final int NOTHING_WORKS = 1;
+  private static final String KUBERNETES = "kubernetes";
 
   private final CommandContext context;
+
+  @Option(
+      names = "--kubernetes",
+      description = "Check the Kubernetes cluster of the configuration instead of this machine.")
+  private boolean kubernetes;
 
   public DoctorCommand(CommandContext context) {
     this.context = context;
@@ -44,6 +58,9 @@ public final class DoctorCommand implements CliCommand {
   @Override
   public int run() {
     Console console = context.console();
+    if (kubernetes) {
+      return checkCluster(console);
+    }
     try (Providers providers = context.providers()) {
       List<DoctorCheck> checks = MachineChecks.checks(context.dataFolder());
       List<DoctorCheck> tools =
@@ -62,6 +79,39 @@ public final class DoctorCommand implements CliCommand {
         console.print(String.join("\n", summary.lines()) + "\n\n" + details);
       }
       return healthy > 0 ? ExitCodes.OK : NOTHING_WORKS;
+    }
+  }
+
+  private int checkCluster(Console console) {
+    List<DoctorCheck> checks = clusterChecks();
+    boolean works = checks.stream().allMatch(DoctorCheck::good);
+    if (console.json()) {
+      Map<String, Object> json = new LinkedHashMap<>();
+      json.put("works", works);
+      json.put("kubernetes", checks.stream().map(DoctorCheck::json).toList());
+      console.print(json);
+    } else {
+      console.print(section(console, console.styled(Style.BOLD, "Kubernetes"), checks));
+    }
+    return works ? ExitCodes.OK : NOTHING_WORKS;
+  }
+
+  private List<DoctorCheck> clusterChecks() {
+    Config config = context.configSources(null, List.of()).readOrThrow();
+    Map<String, String> environment = context.environment().variables();
+    ProviderSettings settings =
+        config.providers().getOrDefault(KUBERNETES, ProviderSettings.defaults(KUBERNETES));
+    try (Providers providers = context.providers(config)) {
+      ClusterTarget target =
+          ClusterTarget.of(
+              settings.config(),
+              environment,
+              Path.of(environment.getOrDefault("HOME", System.getProperty("user.home", "/"))));
+      try (ClusterClient client = new ClusterClient(target.access())) {
+        return new ClusterChecks(client, target, () -> providers.status(KUBERNETES).health()).run();
+      }
+    } catch (SandboxException e) {
+      return List.of(DoctorCheck.bad("cluster", e.fault().problem(), e.fault().remedy()));
     }
   }
 

@@ -14,15 +14,16 @@ import java.util.function.Supplier;
  * Tracks reservations and the FIFO queue of waiting requests. Not thread-safe; {@link CapacityPool}
  * holds the lock. A small request never overtakes a large one, which would otherwise starve.
  */
-final class AdmissionQueue {
-  enum State {
+public final class AdmissionQueue {
+  /** Where a request is. */
+  public enum State {
     WAITING,
     ADMITTED,
     RELEASED
   }
 
   /** A request in the queue, and its reservation once it is admitted. */
-  static final class Ticket {
+  public static final class Ticket {
     final Resources requested;
     final Instant deadline;
     private String provider;
@@ -35,7 +36,7 @@ final class AdmissionQueue {
       this.deadline = deadline;
     }
 
-    State state() {
+    public State state() {
       return state;
     }
   }
@@ -51,18 +52,18 @@ final class AdmissionQueue {
   /**
    * @param elsewhere what other servers have reserved of the capacity
    */
-  AdmissionQueue(Capacity capacity, Headroom headroom, Supplier<Resources> elsewhere) {
+  public AdmissionQueue(Capacity capacity, Headroom headroom, Supplier<Resources> elsewhere) {
     this.capacity = capacity;
     this.headroom = headroom;
     this.elsewhere = elsewhere;
   }
 
-  Resources reserved() {
+  public Resources reserved() {
     return reserved;
   }
 
   /** Returns the resources reserved for the sandboxes of one provider. */
-  Resources reserved(String provider) {
+  public Resources reserved(String provider) {
     return byProvider.getOrDefault(provider, Resources.NONE);
   }
 
@@ -70,7 +71,7 @@ final class AdmissionQueue {
     return capacity.resources().minus(reserved).minus(elsewhere.get());
   }
 
-  int waiting() {
+  public int waiting() {
     return waiting.size();
   }
 
@@ -78,7 +79,7 @@ final class AdmissionQueue {
    * Adds a request to the queue. The ticket is admitted immediately if the queue is empty and the
    * request fits.
    */
-  Ticket enqueue(String provider, Resources requested, Instant deadline) {
+  public Ticket enqueue(String provider, Resources requested, Instant deadline) {
     Ticket ticket = new Ticket(provider, requested, deadline);
     waiting.addLast(ticket);
     admitWaiting();
@@ -88,7 +89,7 @@ final class AdmissionQueue {
   /**
    * Marks the sandbox as created. From then on its usage is visible in the state of the machine.
    */
-  void markStarted(Ticket ticket) {
+  public void markStarted(Ticket ticket) {
     if (ticket.starting) {
       ticket.starting = false;
       starting--;
@@ -134,7 +135,7 @@ final class AdmissionQueue {
   }
 
   /** Reserves resources for a sandbox that already exists, even beyond the capacity. */
-  Ticket adopt(String provider, Resources held) {
+  public Ticket adopt(String provider, Resources held) {
     Ticket ticket = new Ticket(provider, held, Instant.MAX);
     admit(ticket);
     return ticket;
@@ -144,7 +145,7 @@ final class AdmissionQueue {
    * Releases a reservation or removes a waiting ticket. Returns the tickets that this admits; a
    * repeated call does nothing.
    */
-  List<Ticket> release(Ticket ticket) {
+  public List<Ticket> release(Ticket ticket) {
     switch (ticket.state) {
       case WAITING -> waiting.remove(ticket);
       case ADMITTED -> {
@@ -173,7 +174,7 @@ final class AdmissionQueue {
   }
 
   /** Moves the reservation of a ticket to another provider. */
-  void move(Ticket ticket, String provider) {
+  public void move(Ticket ticket, String provider) {
     if (ticket.state == State.ADMITTED) {
       unreserve(ticket);
       ticket.provider = provider;

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Decides what to do with expired and idle sandboxes. Pure. */
-final class ExpiryPlanner {
+public final class ExpiryPlanner {
   private ExpiryPlanner() {}
 
   /**
@@ -18,7 +18,8 @@ final class ExpiryPlanner {
    *
    * @param inUse the sandboxes that a client is using; they are not idle even without I/O
    */
-  static List<ExpiryStep> plan(List<SandboxEntry> entries, Instant now, Set<SandboxId> inUse) {
+  public static List<ExpiryStep> plan(
+      List<SandboxEntry> entries, Instant now, Set<SandboxId> inUse) {
     return entries.stream()
         .flatMap(entry -> step(entry, now, inUse.contains(entry.id())).stream())
         .toList();

@@ -6,7 +6,7 @@ import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
 
 /** A step for one due sandbox. */
-sealed interface ExpiryStep {
+public sealed interface ExpiryStep {
   SandboxEntry entry();
 
   Reason reason();

@@ -13,10 +13,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Plans the steps of a reconciliation. Pure. Does nothing about a provider that did not answer. */
-final class ReconcilePlanner {
+public final class ReconcilePlanner {
   private ReconcilePlanner() {}
 
-  static List<ReconcileStep> plan(ReconcileInput input) {
+  /** Returns the steps, in time proportional to the entries and the inventories. */
+  public static List<ReconcileStep> plan(ReconcileInput input) {
     List<ReconcileStep> steps = new ArrayList<>();
     Map<String, Map<SandboxId, InventoryItem>> inventories = byId(input.inventories());
     for (SandboxEntry entry : input.recordedBefore()) {

@@ -13,8 +13,7 @@ class AdmissionQueueTest {
   private static final Resources ROOM = Resources.of(4, 4096);
   private Resources elsewhere = Resources.NONE;
   private final AdmissionQueue queue =
-      new AdmissionQueue(
-          Capacity.ofInstallation(ROOM), Headroom.UNCHECKED, () -> elsewhere);
+      new AdmissionQueue(Capacity.ofInstallation(ROOM), Headroom.UNCHECKED, () -> elsewhere);
 
   private AdmissionQueue.Ticket join(double cpu, long memoryMb) {
     return queue.enqueue("p", Resources.of(cpu, memoryMb), Instant.MAX);
