@@ -239,7 +239,7 @@ final class RequestPipeline extends Handler.Abstract {
       }
     }
     Optional<SandboxId> sandbox =
-        route.owner() != OwnerLookup.NONE && forwarding.isShared()
+        !route.owner().equals(OwnerLookup.NONE) && forwarding.isShared()
             ? route.owner().find(match.path())
             : Optional.empty();
     if (sandbox.isPresent()) {

@@ -75,7 +75,7 @@ class ServersVerifierTest {
     finds(
         "doubled: idempotency key k1",
         one -> {
-          one.created.get("k1").add("c");
+          one.created.put("k1", List.of("a", "c"));
           one.states.put("c", "running");
         });
   }

@@ -176,7 +176,8 @@ class SeveralServersTest {
                       .build(),
                   Set.of())
               .json();
-      for (Object one : (List<?>) page.get("sandboxes")) {
+      List<?> found = page.get("sandboxes") instanceof List<?> list ? list : List.of();
+      for (Object one : found) {
         Map<String, Object> json = new LinkedHashMap<>();
         ((Map<?, ?>) one).forEach((name, value) -> json.put(String.valueOf(name), value));
         all.add(json);

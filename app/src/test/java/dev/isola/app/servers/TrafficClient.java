@@ -47,6 +47,7 @@ final class TrafficClient implements AutoCloseable {
   }
 
   /** A response. */
+  @SuppressWarnings("ArrayRecordComponent")
   record Answer(int status, byte[] body) {
     Map<String, Object> json() {
       return body.length == 0
