@@ -227,7 +227,10 @@ public final class SandboxCreator {
               one -> running.attempt(new FailedAttempt(one.provider(), one.reason(), one.at())));
       Optional<SandboxEntry> stored = recorder.update(creation.entry(), running.build());
       if (stored.isEmpty()) {
-        throw SandboxCreation.destroyedDuringCreate(creation.entry().id());
+        SandboxEntry current = recorder.require(creation.entry().id());
+        throw current.fence() > 0
+            ? interrupted(current)
+            : SandboxCreation.destroyedDuringCreate(current.id());
       }
       Failpoint.CREATE_RUNNING.reach();
       liveSandboxes.put(placement.sandbox());
@@ -278,6 +281,9 @@ public final class SandboxCreator {
     try {
       Failpoint.CREATE_REPEATED.reach();
       SandboxEntry entry = events.waitForState(id, SETTLED, request.createTimeout());
+      if (entry.fence() > 0 && !recorder.hasRun(id)) {
+        throw interrupted(entry);
+      }
       if (entry.state() == SandboxState.ERROR) {
         throw failedDuringCreate(entry);
       }
@@ -341,6 +347,19 @@ public final class SandboxCreator {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  /**
+   * Returns the error for a sandbox whose server stopped, or lost its lease, while it created the
+   * sandbox. The server that took over has released the idempotency key.
+   */
+  private static SandboxException interrupted(SandboxEntry entry) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the server that was creating sandbox " + entry.id() + " stopped or lost its lease",
+            "repeat the request")
+        .sandbox(entry.id())
+        .exception();
   }
 
   private static SandboxException failedDuringCreate(SandboxEntry entry) {

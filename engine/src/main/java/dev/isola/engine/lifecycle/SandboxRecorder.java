@@ -170,6 +170,12 @@ public final class SandboxRecorder {
         .build();
   }
 
+  /** Returns whether a sandbox was ever recorded as running. */
+  boolean hasRun(SandboxId id) {
+    return ledger.sandboxes().transitions(id).stream()
+        .anyMatch(one -> one.to() == SandboxState.RUNNING);
+  }
+
   public Optional<SandboxEntry> find(SandboxId id) {
     return ledger.sandboxes().find(id);
   }
