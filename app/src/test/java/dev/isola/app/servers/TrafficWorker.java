@@ -27,12 +27,6 @@ final class TrafficWorker implements Runnable {
   /** The sandbox is gone, which is an answer to a repeated destroy. */
   private static final Set<Integer> GONE = Set.of(404, 410);
 
-  /**
-   * The server that created the sandbox for this key has died before it was done, and the next one
-   * has removed what was there. The client is told to create it again.
-   */
-  private static final Set<Integer> OVERTAKEN = Set.of(410);
-
   private static final int LINES = 60;
   private static final int MAX_KEPT = 2;
 
@@ -100,11 +94,7 @@ final class TrafficWorker implements Runnable {
             .header("Idempotency-Key", key)
             .POST(TrafficClient.json(Map.of("ttlSeconds", 1800)))
             .build();
-    TrafficClient.Answer answer = client.repeat(request, OVERTAKEN);
-    for (int attempt = 0; OVERTAKEN.contains(answer.status()) && attempt < 20; attempt++) {
-      client.count("create overtaken by the end of its server");
-      answer = client.repeat(request, OVERTAKEN);
-    }
+    TrafficClient.Answer answer = client.repeat(request, NONE);
     if (!answer.isSuccess()) {
       client.problems.add("create with key " + key + " answered " + TrafficClient.text(answer));
       return "";
