@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A real Kubernetes cluster: the one in whose environment the tests run ({@code
- * testing/cluster-here.sh COMMAND}), otherwise a private one, which the tests of a JVM share, if
- * its programs are cached. Building them takes a quarter of an hour, so a test never does.
+ * testing/cluster-here.sh COMMAND}), otherwise, in {@code ./check --long}, a private one, which the
+ * tests of a JVM share, if its programs are cached. Building them takes a quarter of an hour, so a
+ * test never does.
  *
  * @param kubeconfig the file with which an administrator reaches it
  * @param path the search path with kubectl
@@ -53,6 +54,9 @@ public record TestCluster(Path kubeconfig, String path, String image) {
     String path = Objects.requireNonNullElse(System.getenv("PATH"), "");
     if (kubeconfig != null && image != null) {
       return new Outcome(new TestCluster(Path.of(kubeconfig), path, image), "");
+    }
+    if (!Boolean.getBoolean("isola.long")) {
+      return new Outcome(null, "./check --long starts one, and so does " + SCRIPT);
     }
     Optional<Path> root = root();
     if (root.isEmpty()) {
