@@ -130,8 +130,7 @@ public final class Engine implements AutoCloseable {
       HealthMonitor health,
       InstantSource clock,
       Log log) {
-    return open(
-        config, ledger, registry, health, Optional.empty(), Optional.empty(), clock, log);
+    return open(config, ledger, registry, health, Optional.empty(), Optional.empty(), clock, log);
   }
 
   /**

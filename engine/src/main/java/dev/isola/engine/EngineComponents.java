@@ -133,8 +133,7 @@ final class EngineComponents implements AutoCloseable {
     Ownership ownership = lease.<Ownership>map(one -> one).orElse(Ownership.ALONE);
     schedule = new TaskScheduler(ownership::isCurrent, log);
     admission = admission(config, registry, lease, clock);
-    events =
-        lease.isPresent() ? new EventLog(ledger, SHARED_POLL_INTERVAL) : new EventLog(ledger);
+    events = lease.isPresent() ? new EventLog(ledger, SHARED_POLL_INTERVAL) : new EventLog(ledger);
     recorder = new SandboxRecorder(ledger, events, ownership, clock);
     quarantine = new Quarantine(events, clock, log);
     metrics = Metrics.open(config);
@@ -216,15 +215,7 @@ final class EngineComponents implements AutoCloseable {
         new SandboxOperations(recorder, liveSandboxes, snapshotSuspension, suspender, clock);
     expiry =
         new ExpirySweeper(
-            ledger,
-            recorder,
-            destroyer,
-            suspender,
-            activity,
-            quarantine,
-            ownership,
-            clock,
-            log);
+            ledger, recorder, destroyer, suspender, activity, quarantine, ownership, clock, log);
     SandboxLeases leases = new SandboxLeases(config.get(ConfigKeys.DATA));
     reconciler =
         new Reconciler(
@@ -238,9 +229,7 @@ final class EngineComponents implements AutoCloseable {
             quarantine,
             ownership,
             log);
-    pool =
-        new WarmPool(
-            config.pool(), creator, ledger, recorder, destroyer, ownership, clock, log);
+    pool = new WarmPool(config.pool(), creator, ledger, recorder, destroyer, ownership, clock, log);
     membership =
         lease.map(
             one ->
@@ -298,10 +287,7 @@ final class EngineComponents implements AutoCloseable {
    * capacity of a provider that all of them reach.
    */
   private static AdmissionControl admission(
-      Config config,
-      ProviderRegistry registry,
-      Optional<ServerLease> lease,
-      InstantSource clock) {
+      Config config, ProviderRegistry registry, Optional<ServerLease> lease, InstantSource clock) {
     Duration queueTimeout = config.get(ConfigKeys.ADMISSION_QUEUE_TIMEOUT);
     Map<String, CapacityPool> dedicated = new HashMap<>();
     config

@@ -73,8 +73,7 @@ final class Membership implements AutoCloseable {
             .filter(one -> one.profile().shared())
             .map(ProviderInstance::name)
             .collect(Collectors.toSet());
-    takeOver =
-        new TakeOverTask(ledger, lease, shared, registry.instances().keySet(), clock, log);
+    takeOver = new TakeOverTask(ledger, lease, shared, registry.instances().keySet(), clock, log);
     peers = new LedgerPeers(ledger, lease, takeOver, liveSandboxes::contains, key(sealed));
     renewal = loop("isola-lease", () -> lease.renew(this::dropLost, reserved(shared, admission)));
     recovery = loop("isola-take-over", this::recover);
@@ -137,8 +136,7 @@ final class Membership implements AutoCloseable {
     List<SandboxEntry> taken = takeOver.run();
     List<SandboxEntry> expired = takeOver.runForExpired();
     attachAll(taken.stream().filter(one -> one.state() == SandboxState.RUNNING).toList());
-    if (!expired.isEmpty()
-        || taken.stream().anyMatch(one -> !liveSandboxes.contains(one.id()))) {
+    if (!expired.isEmpty() || taken.stream().anyMatch(one -> !liveSandboxes.contains(one.id()))) {
       reconciler.reconcile();
     }
     if (lease.claim("forget servers", FORGET_AFTER)) {
@@ -166,10 +164,7 @@ final class Membership implements AutoCloseable {
   /** Drops the sandboxes that other servers have taken over. */
   private void dropLost() {
     Set<SandboxId> owned =
-        ledger
-            .sandboxes()
-            .listAll(EntryFilter.ALL.notDestroyed().owner(peers.self()))
-            .stream()
+        ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().owner(peers.self())).stream()
             .map(SandboxEntry::id)
             .collect(Collectors.toSet());
     for (Sandbox one : liveSandboxes.all()) {

@@ -91,9 +91,7 @@ final class EngineFixture implements AutoCloseable {
     health =
         HealthMonitor.start(
             registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
-    engine =
-        Engine.open(
-            config, ledger, registry, health, Optional.empty(), identity, clock, log);
+    engine = Engine.open(config, ledger, registry, health, Optional.empty(), identity, clock, log);
   }
 
   /** Returns an instance id that is unique on this machine and stable across restarts. */

@@ -6,7 +6,6 @@ import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
-
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
@@ -96,9 +95,7 @@ final class FakeSharedProvider implements Provider, ProviderFactory {
   @Override
   public List<InventoryItem> inventory() {
     return running.entrySet().stream()
-        .map(
-            one ->
-                new InventoryItem(one.getKey(), SandboxState.RUNNING, one.getValue(), Map.of()))
+        .map(one -> new InventoryItem(one.getKey(), SandboxState.RUNNING, one.getValue(), Map.of()))
         .toList();
   }
 

@@ -65,8 +65,7 @@ class SeveralServersTest {
             alone.keyRetention());
     Path key = folder.resolve("secrets.key");
     Files.writeString(key, Base64.getEncoder().encodeToString(new byte[32]));
-    Files.setPosixFilePermissions(
-        key, PosixFilePermissions.fromString("rw-------"));
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
     a = server("a", cloud, LEASE_OF_A);
     b = server("b", cloudOfB, LEASE);
   }
@@ -78,11 +77,7 @@ class SeveralServersTest {
         config,
         Optional.of(
             new ServerIdentity(
-                name,
-                name + RANDOM.nextInt(),
-                URI.create("http://" + name),
-                "1",
-                lease)),
+                name, name + RANDOM.nextInt(), URI.create("http://" + name), "1", lease)),
         "secrets: {key: \"file:"
             + folder.resolve("secrets.key")
             + "\"}\nreconcile: {interval: 1s}\n",
@@ -176,10 +171,7 @@ class SeveralServersTest {
 
   @Test
   void unfinishedWorkOfAServerThatIsGoneIsFinished() {
-    SandboxEntry creating =
-        a.ledger
-            .sandboxes()
-            .insert(intentLike(entry(createAtA())));
+    SandboxEntry creating = a.ledger.sandboxes().insert(intentLike(entry(createAtA())));
     endLease("a");
     await()
         .untilAsserted(
@@ -202,10 +194,8 @@ class SeveralServersTest {
 
   @Test
   void keyOfARepeatedRequestHoldsAtEveryServer() {
-    SandboxRequest first =
-        request().withIdempotencyKey("key");
-    SandboxRequest second =
-        request().withIdempotencyKey("key");
+    SandboxRequest first = request().withIdempotencyKey("key");
+    SandboxRequest second = request().withIdempotencyKey("key");
     CreateResult created = a.engine.create(first);
     CreateResult repeated = b.engine.create(second);
     assertThat(repeated.repeated()).isTrue();

@@ -82,15 +82,9 @@ final class TemplateFixture implements AutoCloseable {
     health =
         HealthMonitor.start(
             registry.providers(), registry.unavailable(), config.probeSchedule(), CLOCK, log);
-    engine = Engine.open(
-            config,
-            ledger,
-            registry,
-            health,
-            Optional.of(images),
-            Optional.empty(),
-            CLOCK,
-            log);
+    engine =
+        Engine.open(
+            config, ledger, registry, health, Optional.of(images), Optional.empty(), CLOCK, log);
   }
 
   private Path made(String name) {

@@ -210,7 +210,7 @@ class PeerForwardingTest {
     TestClient.Response part = client.send("GET", file, Map.of("Range", "bytes=5-14"), new byte[0]);
     assertThat(part.status()).isEqualTo(206);
     assertThat(part.body()).isEqualTo(Arrays.copyOfRange(content, 5, 15));
-    byte[] chunked = ("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n").getBytes(ISO_8859_1);
+    byte[] chunked = "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n".getBytes(ISO_8859_1);
     String head =
         "PUT "
             + file

@@ -134,7 +134,16 @@ public record EntryFilter(
 
   public EntryFilter startedAfter(Instant time) {
     return new EntryFilter(
-        tenant, states, provider, labels, pooled, Optional.of(time), name, reference, owner, newestFirst);
+        tenant,
+        states,
+        provider,
+        labels,
+        pooled,
+        Optional.of(time),
+        name,
+        reference,
+        owner,
+        newestFirst);
   }
 
   /** Restricts the result to sandboxes with this name. */

@@ -11,8 +11,8 @@ import java.util.Optional;
  * one.
  *
  * @param tenant the tenant that claims; a pooled sandbox of another tenant never matches
- * @param owner the server that claims, if several share the ledger; a sandbox of another server never
- *     matches
+ * @param owner the server that claims, if several share the ledger; a sandbox of another server
+ *     never matches
  * @param name the name that the sandbox receives; if it is taken, no sandbox matches
  */
 public record PoolClaim(

@@ -63,9 +63,7 @@ final class SchemaLock implements AutoCloseable {
         new SchemaLock(
             session,
             schema,
-            shared
-                ? SHARED
-                : "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
+            shared ? SHARED : "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
     Duration timeout = deadline.compareTo(ACQUIRE_TIMEOUT) < 0 ? deadline : ACQUIRE_TIMEOUT;
     long until = System.nanoTime() + timeout.toNanos();
     boolean taken = false;

@@ -42,8 +42,7 @@ record SqlEvents(Database database) implements LedgerEvents {
   }
 
   private static long position(Connection c) throws SQLException {
-    return Sql.one(
-            c, "select nextval('event_position') as position", row -> row.number("position"))
+    return Sql.one(c, "select nextval('event_position') as position", row -> row.number("position"))
         .orElseThrow();
   }
 

@@ -207,8 +207,8 @@ record SqlSandboxes(Database database) implements SandboxEntries {
         });
   }
 
-  private List<Optional<SandboxEntry>> takeOver(
-      Connection c, TakeOver request, List<String> former) throws SQLException {
+  private List<Optional<SandboxEntry>> takeOver(Connection c, TakeOver request, List<String> former)
+      throws SQLException {
     List<Object> values = new ArrayList<>();
     values.add(request.owner());
     values.add("");
@@ -316,8 +316,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
                   claim.tenant()));
           claim.owner().ifPresent(values::add);
           Optional<SandboxEntry> claimed =
-              Sql.one(c, sql, SandboxRow::read, values.toArray())
-                  .flatMap(found -> found);
+              Sql.one(c, sql, SandboxRow::read, values.toArray()).flatMap(found -> found);
           if (claimed.isPresent()) {
             writeLabels(c, claimed.get().id(), claim.labels());
           }

@@ -100,14 +100,14 @@ final class LedgerCrashChild {
                     .build());
     boolean _ =
         ledger.atomically(
-        parts -> {
-          if (parts.sandboxes().update(intent.withState(SandboxState.RUNNING, now))
-              instanceof UpdateResult.Stale) {
-            throw new IllegalStateException("another process wrote this entry");
-          }
-          parts.events().append(NewEvent.of(id, "running", "{}", now));
-          return true;
-        });
+            parts -> {
+              if (parts.sandboxes().update(intent.withState(SandboxState.RUNNING, now))
+                  instanceof UpdateResult.Stale) {
+                throw new IllegalStateException("another process wrote this entry");
+              }
+              parts.events().append(NewEvent.of(id, "running", "{}", now));
+              return true;
+            });
   }
 
   private void acknowledge(String line) {

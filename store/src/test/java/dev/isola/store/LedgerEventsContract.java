@@ -30,8 +30,7 @@ abstract class LedgerEventsContract extends LedgerContract {
     ledger.events().append(event("a", "created"));
     ledger.events().append(new NewEvent(Optional.empty(), "provider.down", "{\"x\":[1]}", NOW));
     LedgerEvent first = new LedgerEvent(1, Optional.of(id("a")), "created", "{}", NOW);
-    LedgerEvent second =
-        new LedgerEvent(2, Optional.empty(), "provider.down", "{\"x\":[1]}", NOW);
+    LedgerEvent second = new LedgerEvent(2, Optional.empty(), "provider.down", "{\"x\":[1]}", NOW);
 
     reopen();
     assertThat(ledger.events().last()).isEqualTo(2);

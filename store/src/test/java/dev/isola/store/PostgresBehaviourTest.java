@@ -191,8 +191,7 @@ class PostgresBehaviourTest {
     ledger.close();
     // Both open it at once: one replaces the owner of before, the other joins.
     List<Ledger> both =
-        LedgerContract.together(
-            Collections.nCopies(2, () -> Ledgers.open(sharedConfig())));
+        LedgerContract.together(Collections.nCopies(2, () -> Ledgers.open(sharedConfig())));
     try (Ledger one = both.getFirst();
         Ledger other = both.getLast()) {
       one.settings().put("a", "b", "of one");

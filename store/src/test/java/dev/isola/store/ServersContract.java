@@ -43,9 +43,7 @@ abstract class ServersContract extends LedgerContract {
     kill("b");
     assertThat(ledger.servers().all())
         .extracting(ServerEntry::name, ServerEntry::url, ServerEntry::alive)
-        .containsExactly(
-            tuple("a", "http://a", true),
-            tuple("b", "http://b", false));
+        .containsExactly(tuple("a", "http://a", true), tuple("b", "http://b", false));
   }
 
   @Test

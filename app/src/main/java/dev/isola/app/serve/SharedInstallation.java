@@ -130,7 +130,8 @@ final class SharedInstallation {
     if (shared) {
       InstallationKey.share(
           folder,
-          offered -> sealed.putIfAbsent(SealedScope.INSTALLATION, PROVIDER_KEY + instance, offered));
+          offered ->
+              sealed.putIfAbsent(SealedScope.INSTALLATION, PROVIDER_KEY + instance, offered));
     }
   }
 }

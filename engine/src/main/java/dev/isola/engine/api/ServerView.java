@@ -11,5 +11,4 @@ import java.time.Instant;
  * @param version the version of Isola that it runs
  * @param alive whether its lease is valid
  */
-public record ServerView(
-    String name, URI url, String version, Instant startedAt, boolean alive) {}
+public record ServerView(String name, URI url, String version, Instant startedAt, boolean alive) {}

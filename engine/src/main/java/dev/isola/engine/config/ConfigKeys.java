@@ -114,9 +114,7 @@ public final class ConfigKeys {
       ConfigKey.of("server.peer_url", new ScalarTypes.WebUrl(), Optional.empty());
   public static final ConfigKey<Duration> SERVER_LEASE =
       ConfigKey.of(
-          "server.lease",
-          new DurationType(SECOND, Duration.ofMinutes(1)),
-          Duration.ofSeconds(5));
+          "server.lease", new DurationType(SECOND, Duration.ofMinutes(1)), Duration.ofSeconds(5));
   public static final ConfigKey<List<String>> SERVER_DOMAINS =
       ConfigKey.of("server.domains", new ScalarTypes.DomainNames(), List.of());
   public static final ConfigKey<Optional<Path>> SERVER_TLS_CERT =

@@ -27,8 +27,7 @@ public final class SandboxRecorder {
   private final Ownership ownership;
   private final InstantSource clock;
 
-  public SandboxRecorder(
-      Ledger ledger, EventLog events, Ownership ownership, InstantSource clock) {
+  public SandboxRecorder(Ledger ledger, EventLog events, Ownership ownership, InstantSource clock) {
     this.ledger = ledger;
     this.events = events;
     this.ownership = ownership;

@@ -58,11 +58,7 @@ public final class LedgerPeers implements Peers {
 
   private static ServerView view(ServerEntry entry) {
     return new ServerView(
-        entry.name(),
-        URI.create(entry.url()),
-        entry.version(),
-        entry.startedAt(),
-        entry.alive());
+        entry.name(), URI.create(entry.url()), entry.version(), entry.startedAt(), entry.alive());
   }
 
   @Override

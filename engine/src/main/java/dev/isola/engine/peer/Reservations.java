@@ -37,8 +37,7 @@ public record Reservations(Map<String, Resources> byProvider) {
     for (String entry : text.split(";", -1)) {
       String[] parts = entry.split(" ", -1);
       if (parts.length == 3 && isNumber(parts[1]) && isNumber(parts[2])) {
-        byProvider.put(
-            parts[0], new Resources(Long.parseLong(parts[1]), Long.parseLong(parts[2])));
+        byProvider.put(parts[0], new Resources(Long.parseLong(parts[1]), Long.parseLong(parts[2])));
       }
     }
     return new Reservations(byProvider);

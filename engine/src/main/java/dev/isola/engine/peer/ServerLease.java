@@ -68,8 +68,9 @@ public final class ServerLease implements Ownership {
     }
     long start = nanoTime.getAsLong();
     try {
-      switch (ledger.servers().renew(
-              self.name(), self.incarnation(), self.lease(), reserved.toText())) {
+      switch (ledger
+          .servers()
+          .renew(self.name(), self.incarnation(), self.lease(), reserved.toText())) {
         case RENEWED -> trustFrom(start);
         case LAPSED -> {
           log.warning("the lease of this server had ended; other servers may own its sandboxes");

@@ -40,8 +40,8 @@ import java.util.function.Predicate;
  * Maintains the warm pool. A request gets a pooled sandbox only if it would otherwise get an
  * identical one: the hash of the spec, the image digest and the chosen provider all match. The
  * ledger decides which request claims a sandbox, so that no two requests share one. A claimed
- * sandbox never returns to the pool. Each of several servers has a pool of its own, with its part of
- * the configured size.
+ * sandbox never returns to the pool. Each of several servers has a pool of its own, with its part
+ * of the configured size.
  */
 public final class WarmPool implements WarmSandboxes {
   private static final SecureRandom RANDOM = new SecureRandom();

@@ -22,7 +22,6 @@ import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;

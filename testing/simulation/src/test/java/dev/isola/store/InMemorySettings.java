@@ -39,21 +39,26 @@ final class InMemorySettings implements SettingEntries {
   }
 
   @Override
+  public boolean replace(String scope, String name, String value) {
+    return ledger.locked(() -> scope(scope).containsKey(name) && set(scope, name, value));
+  }
+
+  @Override
   public boolean remove(String scope, String name) {
     return ledger.locked(() -> set(scope, name, null));
   }
 
   private boolean set(String scope, String name, @Nullable String value) {
     versions.merge(scope, 1L, Long::sum);
-    String before = replace(scope, name, value);
+    String before = exchange(scope, name, value);
     ledger.onRollback(
         () -> {
-          String _ = replace(scope, name, before);
+          String _ = exchange(scope, name, before);
         });
     return before != null;
   }
 
-  private @Nullable String replace(String scope, String name, @Nullable String value) {
+  private @Nullable String exchange(String scope, String name, @Nullable String value) {
     return value == null ? scope(scope).remove(name) : scope(scope).put(name, value);
   }
 

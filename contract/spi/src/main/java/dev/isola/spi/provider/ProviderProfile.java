@@ -46,8 +46,7 @@ public record ProviderProfile(
 
   /** Returns this profile for a provider whose sandboxes run elsewhere. */
   public ProviderProfile withHosting(Hosting other) {
-    return new ProviderProfile(
-        isolation, other, startup, cost, onlyWhenNamed, accelerated, shared);
+    return new ProviderProfile(isolation, other, startup, cost, onlyWhenNamed, accelerated, shared);
   }
 
   /** Returns this profile for a provider that serves only requests that name it. */

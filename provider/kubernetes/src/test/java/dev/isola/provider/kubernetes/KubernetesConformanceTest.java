@@ -15,8 +15,7 @@ final class KubernetesConformanceTest extends ConformanceTest {
     TestPods.need();
     return new ProviderUnderTest(
         new KubernetesProviderFactory(),
-        new ProviderConfig(
-            TestPods.settings("storage_class", "folders", "volume_size", "1Gi")),
+        new ProviderConfig(TestPods.settings("storage_class", "folders", "volume_size", "1Gi")),
         new InstanceId("kubernetesconformance"),
         Files.createTempDirectory("isola"));
   }
