@@ -1413,6 +1413,19 @@ export interface Selection {
   problem?: Problem;
 }
 
+export interface Server {
+  /** name of the server, which its data folder has */
+  name: string;
+  /** where the other servers reach it */
+  url: string;
+  /** version of Isola that it runs */
+  version: string;
+  /** start time */
+  startedAt: string;
+  /** whether its lease is valid; others take over the sandboxes of a server whose lease has ended */
+  alive: boolean;
+}
+
 export interface ServerInfo {
   /** name of the product */
   name: string;
@@ -1424,6 +1437,13 @@ export interface ServerInfo {
   docs: string;
   /** host of the OpenID Connect provider with which people can sign in */
   oidcProvider?: string;
+}
+
+export interface ServerList {
+  /** name of the server that answers */
+  self?: string;
+  /** by name */
+  servers: Server[];
 }
 
 export interface Session {
