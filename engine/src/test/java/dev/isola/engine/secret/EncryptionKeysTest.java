@@ -89,7 +89,7 @@ class EncryptionKeysTest {
         .hasMessageContaining("did not end");
     // The JDK drains and closes the output of a process that ends before it is read.
     assertThatThrownBy(
-            () -> new KeyCommand("sleep 5 & sleep 0.3; echo", Duration.ofMillis(900)).run())
+            () -> new KeyCommand("sleep 30 & sleep 2; echo", Duration.ofSeconds(4)).run())
         .hasMessageContaining("did not close its output");
     assertThatThrownBy(
             () -> new KeyCommand("head -c 10000000 /dev/zero", Duration.ofSeconds(20)).run())

@@ -101,7 +101,7 @@ final class LedgerView implements Ledger {
   private static long roundTrips(Object @Nullable [] arguments, @Nullable Object result) {
     int sent = arguments != null && arguments[0] instanceof Collection<?> ids ? ids.size() : 0;
     int received = result instanceof Collection<?> list ? list.size() : 0;
-    return 1 + Math.max(sent, received) / SandboxEntries.MAX_LIMIT;
+    return 1L + Math.max(sent, received) / SandboxEntries.MAX_LIMIT;
   }
 
   private static SandboxException failure(ErrorCode code, String problem) {
