@@ -82,6 +82,7 @@ final class FakeKubernetesApi implements AutoCloseable {
   }
 
   @SafeVarargs
+  @SuppressWarnings("varargs")
   final void items(String path, Map<String, ?>... content) {
     object(path, Map.of("items", List.of(content)));
   }
