@@ -95,7 +95,7 @@ class KubernetesManifestsTest {
 
   private static Set<String> granted(Map<?, ?> role) {
     Set<String> granted = new TreeSet<>();
-    for (Object rule : list(role.get("rules"))) {
+    for (Object rule : list(at(role, "rules"))) {
       for (Object group : list(at(rule, "apiGroups"))) {
         for (Object resource : list(at(rule, "resources"))) {
           for (Object verb : list(at(rule, "verbs"))) {

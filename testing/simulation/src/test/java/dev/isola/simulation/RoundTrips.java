@@ -1,12 +1,15 @@
 package dev.isola.simulation;
 
+import java.util.EnumMap;
+import java.util.Map;
+
 /** Counts operations, and calls of the ledger for them. Each call is one transaction. */
 final class RoundTrips {
-  private final long[] operations = new long[Operation.values().length];
-  private final long[] calls = new long[Operation.values().length];
+  private final Map<Operation, Long> operations = new EnumMap<>(Operation.class);
+  private final Map<Operation, Long> calls = new EnumMap<>(Operation.class);
 
   void count(Operation operation, long number) {
-    calls[operation.ordinal()] += number;
+    calls.merge(operation, number, Long::sum);
   }
 
   void begin(Operation operation) {
@@ -14,23 +17,19 @@ final class RoundTrips {
   }
 
   void begin(Operation operation, long number) {
-    operations[operation.ordinal()] += number;
+    operations.merge(operation, number, Long::sum);
   }
 
   long operations(Operation operation) {
-    return operations[operation.ordinal()];
+    return operations.getOrDefault(operation, 0L);
   }
 
   double perOperation(Operation operation) {
-    long number = operations[operation.ordinal()];
-    return number == 0 ? 0 : calls[operation.ordinal()] / (double) number;
+    long number = operations(operation);
+    return number == 0 ? 0 : calls.getOrDefault(operation, 0L) / (double) number;
   }
 
   long total() {
-    long sum = 0;
-    for (long number : calls) {
-      sum += number;
-    }
-    return sum;
+    return calls.values().stream().mapToLong(Long::longValue).sum();
   }
 }
