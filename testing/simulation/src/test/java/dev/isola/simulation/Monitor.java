@@ -62,7 +62,7 @@ final class Monitor {
 
   private void report(Kind kind, String detail) {
     counts.merge(kind, 1, Integer::sum);
-    if (counts.get(kind) <= MAX_VIOLATIONS) {
+    if (counts.getOrDefault(kind, 0) <= MAX_VIOLATIONS) {
       violations.add(new Violation(kind, world.timeline.now(), detail));
     }
   }

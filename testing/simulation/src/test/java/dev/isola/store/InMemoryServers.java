@@ -97,11 +97,11 @@ public final class InMemoryServers implements ServerEntries {
         ledger.locked(
             () -> {
               ServerEntry known = servers.get(name);
-              boolean own = known != null && known.incarnation().equals(incarnation);
-              if (own) {
-                set(until(known, Instant.EPOCH, known.reserved()));
+              if (known == null || !known.incarnation().equals(incarnation)) {
+                return false;
               }
-              return own;
+              ServerEntry _ = set(until(known, Instant.EPOCH, known.reserved()));
+              return true;
             });
   }
 
