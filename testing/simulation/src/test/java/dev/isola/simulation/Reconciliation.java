@@ -115,7 +115,7 @@ final class Reconciliation {
       Runnable done) {
     List<SandboxId> ids = new ArrayList<>();
     inventories.values().forEach(items -> items.forEach(item -> ids.add(item.id())));
-    long omitted = -ids.size() + server.machine.size();
+    long omitted = (long) server.machine.size() - ids.size();
     for (FakeBackend cluster : world.clusters) {
       omitted += cluster.size();
     }

@@ -68,6 +68,7 @@ final class SimulationCommand {
     print("%-40s %d%n", label, value);
   }
 
+  @SuppressWarnings("AnnotateFormatMethod") // the annotation is in a library of its own
   private static void print(String format, Object... values) {
     System.out.printf(Locale.ROOT, format, values);
   }

@@ -72,7 +72,7 @@ final class InMemorySettings implements SettingEntries {
     return ledger.locked(() -> new TreeMap<>(scope(scope)));
   }
 
-  private TreeMap<String, String> scope(String name) {
+  private Map<String, String> scope(String name) {
     return scopes.computeIfAbsent(name, _ -> new TreeMap<>());
   }
 }
