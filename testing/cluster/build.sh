@@ -44,7 +44,7 @@ source_of k8s.io/kubernetes "$KUBERNETES" kubernetes
   minor=${minor%%.*}
   p=k8s.io/component-base/version
   go build -ldflags "-s -w -X $p.gitVersion=$KUBERNETES -X $p.gitMajor=1 -X $p.gitMinor=$minor" -o "$tree/bin/" \
-    ./cmd/kube-apiserver ./cmd/kube-controller-manager ./cmd/kube-scheduler ./cmd/kubelet ./cmd/kubectl
+    ./cmd/kube-apiserver ./cmd/kube-controller-manager ./cmd/kube-scheduler ./cmd/kubelet ./cmd/kube-proxy ./cmd/kubectl
   go build -ldflags '-s -w' -o "$tree/bin/etcd" go.etcd.io/etcd/server/v3 # the version that Kubernetes is built with
 )
 echo "containerd $CONTAINERD" >&2

@@ -4,4 +4,4 @@ CONTAINERD=v2.4.2
 CNI=v1.9.1
 RUNC=v1.5.2
 GVISOR=v0.0.0-20260905035102-160fafc42237
-CLUSTER_VERSION=kubernetes-$KUBERNETES-containerd-$CONTAINERD-gvisor-${GVISOR##*-}-cni-$CNI
+CLUSTER_VERSION=kubernetes-$KUBERNETES-containerd-$CONTAINERD-gvisor-${GVISOR##*-}-cni-$CNI-proxy
