@@ -549,6 +549,18 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
+   * Refuses new sandboxes, and gives up those that no request uses to the other servers of the
+   * ledger. Call it before {@link #close}, while requests in progress complete. Without other
+   * servers, and if the sandboxes are destroyed at shutdown, none is given up.
+   */
+  public void beginShutdown() {
+    closing = true;
+    if (shutdown != ShutdownAction.DRAIN) {
+      parts.membership.ifPresent(Membership::beginHandOver);
+    }
+  }
+
+  /**
    * Stops the background tasks. Sandboxes keep running or are destroyed, depending on the {@code
    * shutdown} setting.
    */

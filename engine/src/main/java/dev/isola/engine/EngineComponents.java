@@ -239,6 +239,7 @@ final class EngineComponents implements AutoCloseable {
                     registry,
                     admission,
                     liveSandboxes,
+                    instrumentation.activity().activeSandboxes(),
                     reconciler,
                     sealed,
                     clock,

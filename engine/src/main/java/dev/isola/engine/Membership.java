@@ -38,6 +38,8 @@ final class Membership implements AutoCloseable {
   private static final int RENEWALS_PER_LEASE = 5;
   private static final int PARALLEL_ATTACHES = 16;
   private static final int KEY_SIZE = 32;
+  private static final int HAND_OVER_BATCH = 500;
+  private static final Duration HAND_OVER_INTERVAL = Duration.ofMillis(100);
   private static final String PEER_KEY = "peer-key";
 
   /** How long a server that is gone and owns nothing stays listed. */
@@ -50,8 +52,11 @@ final class Membership implements AutoCloseable {
   private final TakeOverTask takeOver;
   private final LedgerPeers peers;
   private final Log log;
+  private final Set<SandboxId> active;
+  private final Set<String> shared;
   private final Thread renewal;
   private final Thread recovery;
+  private final Thread handOver;
 
   Membership(
       Ledger ledger,
@@ -59,6 +64,7 @@ final class Membership implements AutoCloseable {
       ProviderRegistry registry,
       AdmissionControl admission,
       LiveSandboxes liveSandboxes,
+      Set<SandboxId> active,
       Reconciler reconciler,
       SealedSettings sealed,
       InstantSource clock,
@@ -68,15 +74,17 @@ final class Membership implements AutoCloseable {
     this.liveSandboxes = liveSandboxes;
     this.reconciler = reconciler;
     this.log = log;
-    Set<String> shared =
+    this.active = active;
+    shared =
         registry.instances().values().stream()
             .filter(one -> one.profile().shared())
             .map(ProviderInstance::name)
             .collect(Collectors.toSet());
     takeOver = new TakeOverTask(ledger, lease, shared, registry.instances().keySet(), clock, log);
     peers = new LedgerPeers(ledger, lease, takeOver, liveSandboxes::contains, key(sealed));
-    renewal = loop("isola-lease", () -> lease.renew(this::dropLost, reserved(shared, admission)));
-    recovery = loop("isola-take-over", this::recover);
+    renewal = leaseLoop(() -> lease.renew(this::dropLost, reserved(shared, admission)));
+    recovery = Thread.ofVirtual().name("isola-take-over").unstarted(loop("isola-take-over", this::recover));
+    handOver = Thread.ofVirtual().name("isola-hand-over").unstarted(this::handOverIdle);
   }
 
   private static Reservations reserved(Set<String> shared, AdmissionControl admission) {
@@ -90,21 +98,23 @@ final class Membership implements AutoCloseable {
     return Secret.of(sealed.putIfAbsent(SealedScope.INSTALLATION, PEER_KEY, fresh));
   }
 
-  private Thread loop(String name, Runnable work) {
+  /** A thread of its own, because virtual threads that compute delay others. */
+  private Thread leaseLoop(Runnable work) {
+    return Thread.ofPlatform().daemon().name("isola-lease").unstarted(loop("isola-lease", work));
+  }
+
+  private Runnable loop(String name, Runnable work) {
     Duration interval = lease.duration().dividedBy(RENEWALS_PER_LEASE);
-    return Thread.ofVirtual()
-        .name(name)
-        .unstarted(
-            () -> {
-              try {
-                while (true) {
-                  Thread.sleep(interval);
-                  attempt(name, work);
-                }
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // the engine is closing
-              }
-            });
+    return () -> {
+      try {
+        while (true) {
+          Thread.sleep(interval);
+          attempt(name, work);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt(); // the engine is closing
+      }
+    };
   }
 
   private void attempt(String name, Runnable work) {
@@ -126,6 +136,39 @@ final class Membership implements AutoCloseable {
   /** Starts to take over sandboxes. */
   void start() {
     recovery.start();
+  }
+
+  /**
+   * Starts to give up the sandboxes of this server that no request uses, so that other servers
+   * continue them while requests in progress complete here.
+   */
+  void beginHandOver() {
+    takeOver.stop();
+    handOver.start();
+  }
+
+  private void handOverIdle() {
+    try {
+      while (true) {
+        attempt("handing over sandboxes", this::giveUpIdle);
+        Thread.sleep(HAND_OVER_INTERVAL);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the lease ends, and with it the ownership of the others
+    }
+  }
+
+  private void giveUpIdle() {
+    List<SandboxId> idle =
+        ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().owner(peers.self())).stream()
+            .filter(one -> shared.contains(one.provider()))
+            .map(SandboxEntry::id)
+            .filter(id -> !active.contains(id) && !liveSandboxes.isInTransition(id))
+            .toList();
+    for (int from = 0; from < idle.size(); from += HAND_OVER_BATCH) {
+      List<SandboxId> batch = idle.subList(from, Math.min(idle.size(), from + HAND_OVER_BATCH));
+      ledger.sandboxes().giveUp(peers.self(), batch).forEach(liveSandboxes::remove);
+    }
   }
 
   Peers peers() {
@@ -177,6 +220,7 @@ final class Membership implements AutoCloseable {
   /** Lets other servers take over at once. */
   @Override
   public void close() {
+    handOver.interrupt();
     renewal.interrupt();
     recovery.interrupt();
     attempt("ending the lease", lease::release);

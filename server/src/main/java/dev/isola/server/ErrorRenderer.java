@@ -15,12 +15,18 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** Renders exceptions as error responses. Internal errors are also logged. */
-record ErrorRenderer(Log log) {
+/**
+ * Renders exceptions as error responses. Internal errors are also logged.
+ *
+ * @param shuttingDown whether the connection is closed after an error, so that the client's next
+ *     request goes to another server
+ */
+record ErrorRenderer(Log log, BooleanSupplier shuttingDown) {
 
   /** The detail of an error that becomes the header Allow. */
   static final String ALLOW = "allow";
@@ -48,7 +54,7 @@ record ErrorRenderer(Log log) {
       boolean bodyLeft = !clientLeft && !drain.isComplete();
       response.reset();
       RequestPipeline.putDefaultHeaders(response, logEntry.id);
-      if (bodyLeft) {
+      if (bodyLeft || shuttingDown.getAsBoolean()) {
         response.getHeaders().put("Connection", "close");
       }
       Fault fault =
@@ -91,7 +97,7 @@ record ErrorRenderer(Log log) {
       boolean bodyLeft = !drain.isComplete();
       response.reset();
       response.getHeaders().put(PeerServers.HEADER, PeerServers.MOVED);
-      if (bodyLeft) {
+      if (bodyLeft || shuttingDown.getAsBoolean()) {
         response.getHeaders().put("Connection", "close");
       }
       JettyExchange.writeResponse(response, PeerServers.MISDIRECTED, "text/plain", new byte[0]);

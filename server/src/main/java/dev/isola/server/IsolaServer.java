@@ -241,12 +241,20 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
+   * Stops accepting connections, refuses new requests with {@code Retry-After}, and ends event
+   * streams. Requests in progress continue.
+   */
+  public void beginShutdown() {
+    pipeline.beginShutdown();
+    connector.close();
+  }
+
+  /**
    * Stops accepting connections, waits up to {@code timeout} for active requests, and then
    * interrupts them. Event streams end at once; their clients can resume from the last event.
    */
   public void close(Duration timeout) {
-    pipeline.beginShutdown();
-    connector.close();
+    beginShutdown();
     long until = System.nanoTime() + timeout.toNanos();
     while (pipeline.activeRequests() > 0 && System.nanoTime() < until) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));

@@ -9,6 +9,11 @@ import dev.isola.spi.SandboxId;
 final class MisdirectedRequest extends RuntimeException {
   private static final long serialVersionUID = 1;
 
+  /** Creates the exception of a server that is shutting down. */
+  MisdirectedRequest() {
+    super("this server is shutting down");
+  }
+
   MisdirectedRequest(SandboxId sandbox) {
     super("this server does not own sandbox " + sandbox);
   }

@@ -53,6 +53,8 @@ final class RequestPipeline extends Handler.Abstract {
    */
   private static final String NO_PAGE = "sandbox; default-src 'none'";
 
+  private static final String RETRY_SECONDS = "1";
+
   private final Routes routes;
   private final HostOriginFilter hostFilter;
   private final Set<String> idSuffixes;
@@ -85,7 +87,7 @@ final class RequestPipeline extends Handler.Abstract {
     this.options = options;
     rateLimiter = new RateLimiter(options.limits(), System::nanoTime);
     authenticator = new Authenticator(keys, rateLimiter);
-    errors = new ErrorRenderer(log);
+    errors = new ErrorRenderer(log, () -> shuttingDown);
     forwarding = new OwnerForwarding(options.peers());
   }
 
@@ -222,6 +224,7 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.path = path;
     logEntry.route = route.template();
     logEntry.action = route.name();
+    refuseWhenShuttingDown(logEntry);
     logEntry.sandbox =
         Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
     Optional<Authenticator.Identity> identity;
@@ -250,6 +253,25 @@ final class RequestPipeline extends Handler.Abstract {
       }
     }
     dispatch(request, response, logEntry, match, identity, lifetime);
+  }
+
+  /**
+   * Refuses a request that arrives on an open connection after the shutdown began. A server that
+   * passed it on looks for the next owner of the sandbox.
+   */
+  private void refuseWhenShuttingDown(RequestLogEntry logEntry) {
+    if (!shuttingDown) {
+      return;
+    }
+    if (logEntry.statement.isPresent()) {
+      throw new MisdirectedRequest();
+    }
+    throw Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the server is shutting down",
+            "repeat the request at another server, or after this one has restarted")
+        .with(RateLimiter.RETRY_AFTER, RETRY_SECONDS)
+        .exception();
   }
 
   /** All sandbox tokens have the same name; each sandbox has streams of its own. */
@@ -353,6 +375,7 @@ final class RequestPipeline extends Handler.Abstract {
     }
     logEntry.route = match.get().route().template();
     logEntry.action = match.get().route().name();
+    refuseWhenShuttingDown(logEntry);
     Map<String, String> parts = match.get().path();
     logEntry.sandbox = Optional.ofNullable(parts.get("id"));
     PreviewThrottle access = throttle(Request.getRemoteAddr(request), lifetime);

@@ -13,6 +13,11 @@ interface Database extends AutoCloseable {
   /** Runs work in one transaction. The changes are durable when this method returns. */
   <T extends @Nullable Object> T write(SqlWork<T> work);
 
+  /** Returns access to the database that calls of others do not delay. */
+  default Database forLeases() {
+    return this;
+  }
+
   @Override
   void close();
 }

@@ -28,6 +28,15 @@ public interface Ledger extends LedgerParts, AutoCloseable {
    */
   <T extends @Nullable Object> T atomically(Function<LedgerParts, T> work);
 
+  /**
+   * Returns the servers like {@link #servers()}, for the renewal of a lease: on PostgreSQL over a
+   * connection that nothing else uses, with a shorter deadline, so that slow calls and clients that
+   * wait for a connection do not delay it.
+   */
+  default ServerEntries leases() {
+    return servers();
+  }
+
   /** Waits for calls in progress and closes the database. Closing again has no effect. */
   @Override
   void close();

@@ -82,7 +82,8 @@ record Migrations(List<Migration> steps) {
                   + ", this version of Isola supports up to "
                   + known
                   + "; the ledger is unchanged",
-              "run the newer version of Isola that created it")
+              "run the newer version of Isola that migrated it; to return to this version, stop all servers"
+                  + " and restore the backup from before the upgrade")
           .exception();
     }
   }

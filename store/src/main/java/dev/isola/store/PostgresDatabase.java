@@ -17,6 +17,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -26,14 +27,26 @@ final class PostgresDatabase implements Database {
   private static final int MAX_TRIES = 8;
   private static final long RETRY_PAUSE_NANOS = 2_000_000;
 
+  /** A renewal that takes longer comes too late for a lease of the default duration. */
+  private static final Duration LEASE_DEADLINE = Duration.ofSeconds(3);
+
+  /** How much later than the database the driver gives up on a statement, in seconds. */
+  private static final long MAX_SOCKET_MARGIN = 5;
+
   private final SchemaLock lock;
   private final HikariDataSource pool;
   private final String databaseName;
   private final PostgresExceptionTranslator failures;
   private final Duration deadline;
+  private final Optional<PostgresDatabase> leases;
 
   private PostgresDatabase(
-      SchemaLock lock, HikariDataSource pool, String databaseName, Duration deadline) {
+      SchemaLock lock,
+      HikariDataSource pool,
+      String databaseName,
+      Duration deadline,
+      Optional<PostgresDatabase> leases) {
+    this.leases = leases;
     this.lock = lock;
     this.pool = pool;
     this.databaseName = databaseName;
@@ -47,14 +60,32 @@ final class PostgresDatabase implements Database {
     SchemaLock lock = lock(server, deadline, databaseName, migrations);
     boolean opened = false;
     try {
-      HikariDataSource pool = pool(server, deadline, databaseName, lock);
-      opened = true;
-      return new PostgresDatabase(lock, pool, databaseName, deadline);
+      HikariDataSource pool =
+          pool("isola-ledger", server, server.connections(), deadline, databaseName, lock);
+      try {
+        Optional<PostgresDatabase> leases =
+            server.shared()
+                ? Optional.of(leases(server, deadline, databaseName, lock))
+                : Optional.empty();
+        opened = true;
+        return new PostgresDatabase(lock, pool, databaseName, deadline, leases);
+      } finally {
+        if (!opened) {
+          pool.close();
+        }
+      }
     } finally {
       if (!opened) {
         lock.close();
       }
     }
+  }
+
+  private static PostgresDatabase leases(
+      LedgerConfig.Server server, Duration deadline, String databaseName, SchemaLock lock) {
+    Duration limit = deadline.compareTo(LEASE_DEADLINE) < 0 ? deadline : LEASE_DEADLINE;
+    HikariDataSource pool = pool("isola-lease", server, 1, limit, databaseName, lock);
+    return new PostgresDatabase(lock, pool, databaseName, limit, Optional.empty());
   }
 
   private static SchemaLock lock(
@@ -94,13 +125,18 @@ final class PostgresDatabase implements Database {
   }
 
   private static HikariDataSource pool(
-      LedgerConfig.Server server, Duration deadline, String databaseName, SchemaLock lock) {
+      String name,
+      LedgerConfig.Server server,
+      int connections,
+      Duration deadline,
+      String databaseName,
+      SchemaLock lock) {
     HikariConfig config = new HikariConfig();
-    config.setPoolName("isola-ledger");
+    config.setPoolName(name);
     config.setJdbcUrl(server.url());
     config.setUsername(server.user());
     config.setPassword(new String(server.password().reveal(), UTF_8));
-    config.setMaximumPoolSize(server.connections());
+    config.setMaximumPoolSize(connections);
     config.setMinimumIdle(1);
     config.setConnectionTimeout(deadline.toMillis());
     config.setInitializationFailTimeout(1);
@@ -168,7 +204,7 @@ final class PostgresDatabase implements Database {
         // The statement timeout of the server fires first and gives a reason; the socket timeout
         // covers a server that does not respond at all.
         "socketTimeout",
-        deadline.toSeconds() + 5,
+        deadline.toSeconds() + Math.min(MAX_SOCKET_MARGIN, Math.max(1, deadline.toSeconds() / 2)),
         "tcpKeepAlive",
         true,
         // The error detail contains column values.
@@ -303,7 +339,13 @@ final class PostgresDatabase implements Database {
   }
 
   @Override
+  public Database forLeases() {
+    return leases.isPresent() ? leases.get() : this;
+  }
+
+  @Override
   public void close() {
+    leases.ifPresent(one -> one.pool.close());
     pool.close();
     lock.close();
   }

@@ -11,6 +11,12 @@ import java.util.Objects;
 record PostgresExceptionTranslator(String databaseName, Duration deadline)
     implements SqlExceptionTranslator {
 
+  /**
+   * Reported for a prepared statement whose result has other columns than before, because a newer
+   * server has migrated the schema. The driver then prepares it again.
+   */
+  private static final String STALE_PLAN = "0A000";
+
   @Override
   public SandboxException translate(SQLException error, boolean committing) {
     if (Thread.currentThread().isInterrupted()) {
@@ -61,7 +67,10 @@ record PostgresExceptionTranslator(String databaseName, Duration deadline)
    */
   static boolean isRetryable(SQLException error) {
     String state = error.getSQLState();
-    return "40001".equals(state) || "40P01".equals(state) || isNameTaken(error);
+    return "40001".equals(state)
+        || "40P01".equals(state)
+        || STALE_PLAN.equals(state)
+        || isNameTaken(error);
   }
 
   private static boolean isNameTaken(SQLException error) {

@@ -90,6 +90,15 @@ public interface SandboxEntries {
   List<SandboxEntry> takeOver(TakeOver request);
 
   /**
+   * Gives up sandboxes of a server that shuts down, so that another server can take them over at
+   * once. The revision increases, so that a write of the server fails afterwards. Sandboxes that are
+   * being created or destroyed, or that another server owns, are left unchanged.
+   *
+   * @return the sandboxes that have no owner now
+   */
+  List<SandboxId> giveUp(String owner, Collection<SandboxId> ids);
+
+  /**
    * Makes a server the owner of all sandboxes whose owner has no name, which are those of the time
    * when it had the ledger to itself.
    *

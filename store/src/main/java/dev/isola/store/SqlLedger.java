@@ -9,6 +9,7 @@ final class SqlLedger implements Ledger {
   private final Database database;
   private final Duration keyRetention;
   private final Parts parts;
+  private final ServerEntries leases;
 
   private record Parts(
       SandboxEntries sandboxes,
@@ -35,6 +36,7 @@ final class SqlLedger implements Ledger {
     this.database = database;
     this.keyRetention = keepKeys;
     this.parts = Parts.on(database, keepKeys);
+    this.leases = new SqlServers(database.forLeases());
   }
 
   @Override
@@ -78,6 +80,11 @@ final class SqlLedger implements Ledger {
   @Override
   public ServerEntries servers() {
     return parts.servers();
+  }
+
+  @Override
+  public ServerEntries leases() {
+    return leases;
   }
 
   @Override

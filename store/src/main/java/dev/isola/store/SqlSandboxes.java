@@ -239,6 +239,25 @@ record SqlSandboxes(Database database) implements SandboxEntries {
   }
 
   @Override
+  public List<SandboxId> giveUp(String owner, Collection<SandboxId> ids) {
+    if (ids.isEmpty()) {
+      return List.of();
+    }
+    List<Object> values = new ArrayList<>(List.of(owner));
+    ids.forEach(id -> values.add(id.value()));
+    return database.write(
+        c ->
+            Sql.list(
+                c,
+                "update sandbox set owner = '', fence = fence + 1, revision = revision + 1"
+                    + " where owner = ? and state in ('RUNNING', 'PAUSED', 'STOPPED') and id in ("
+                    + placeholders(ids.size())
+                    + ") returning id",
+                row -> new SandboxId(row.text("id")),
+                values.toArray()));
+  }
+
+  @Override
   public int adopt(String owner) {
     return database.write(
         c ->

@@ -1,8 +1,10 @@
 package dev.isola.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.DeadlineExceeded;
@@ -14,8 +16,12 @@ import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -26,6 +32,9 @@ import org.junit.jupiter.api.Test;
 
 /** Behaviour specific to PostgreSQL: connections, refusals, deadlocks, durability. */
 class PostgresBehaviourTest {
+  /** After so many executions the driver prepares a statement on the server. */
+  private static final int PREPARED_AFTER = 20;
+
   private final PostgresTestDatabase database = new PostgresTestDatabase();
   LedgerConfig config;
   SqlLedger ledger;
@@ -70,6 +79,70 @@ class PostgresBehaviourTest {
       return e;
     }
     throw new AssertionError("it did not fail");
+  }
+
+  @Test
+  void leaseIsRenewedWhileEveryConnectionIsBusy() throws InterruptedException {
+    ledger.close();
+    LedgerConfig.Server shared = server().asShared();
+    ledger =
+        Ledgers.open(
+            new LedgerConfig(shared, Duration.ofSeconds(30), Duration.ZERO), Migrations.all());
+    Duration lease = Duration.ofSeconds(5);
+    ledger.leases().register("a", "a1", "http://a", "1.0", lease);
+    CountDownLatch busy = new CountDownLatch(shared.connections());
+    CountDownLatch enough = new CountDownLatch(1);
+    List<Thread> calls = new ArrayList<>();
+    for (int i = 0; i < shared.connections(); i++) {
+      calls.add(
+          Thread.ofVirtual()
+              .start(
+                  () ->
+                      ledger
+                          .database()
+                          .read(
+                              c -> {
+                                busy.countDown();
+                                awaitUninterrupted(enough);
+                                return true;
+                              })));
+    }
+    busy.await();
+    Thread waiting = Thread.ofVirtual().start(() -> ledger.servers().all());
+    assertThat(ledger.leases().renew("a", "a1", lease, "")).isEqualTo(LeaseRenewal.RENEWED);
+    assertThat(ledger.leases().all()).extracting(ServerEntry::alive).containsExactly(true);
+    assertThat(waiting.isAlive()).as("another call has to wait for a connection").isTrue();
+    enough.countDown();
+    waiting.join();
+    for (Thread call : calls) {
+      call.join();
+    }
+  }
+
+  private static void awaitUninterrupted(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void serverContinuesAfterANewerOneHasAddedAColumn() throws SQLException {
+    List<Map.Entry<String, Supplier<?>>> calls =
+        List.of(
+            Map.entry("read", () -> ledger.sandboxes().find(new SandboxId("none"))),
+            Map.entry(
+                "write",
+                () -> ledger.sandboxes().takeOver(TakeOver.some("a", Set.of("docker"), 10))));
+    for (int i = 0; i < PREPARED_AFTER; i++) {
+      calls.forEach(call -> call.getValue().get());
+    }
+    PostgresTestDatabase.execute(
+        "alter table " + PostgresTestDatabase.schema(config) + ".sandbox add column later text");
+    for (Map.Entry<String, Supplier<?>> call : calls) {
+      assertThatCode(() -> call.getValue().get()).as(call.getKey()).doesNotThrowAnyException();
+    }
   }
 
   @Test

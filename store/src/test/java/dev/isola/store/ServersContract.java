@@ -90,6 +90,29 @@ abstract class ServersContract extends LedgerContract {
   }
 
   @Test
+  void sandboxThatWasGivenUpIsTakenOverWhileItsOwnerHasALease() {
+    register("a");
+    register("b");
+    SandboxEntry before = running("x", entry -> entry.owner("b"));
+    running("other", entry -> entry.owner("a"));
+    ledger.sandboxes().insert(intent("making").owner("b").build());
+
+    assertThat(
+            ledger
+                .sandboxes()
+                .giveUp("b", List.of(id("x"), id("other"), id("making"), id("unknown"))))
+        .containsExactly(id("x"));
+    assertThat(ledger.sandboxes().giveUp("b", List.of())).isEmpty();
+
+    assertThat(ledger.sandboxes().update(before.withState(SandboxState.PAUSED, NOW)))
+        .isInstanceOf(UpdateResult.Stale.class);
+    SandboxEntry given = ledger.sandboxes().find(id("x")).orElseThrow();
+    assertThat(given.owner()).isEmpty();
+    assertThat(given.fence()).isEqualTo(before.fence() + 1);
+    assertThat(takeOver("a", 10)).containsExactly("x");
+  }
+
+  @Test
   void sandboxesOfOtherProvidersAndDestroyedOnesAreLeft() {
     register("a");
     register("b");

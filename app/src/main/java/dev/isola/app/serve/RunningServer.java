@@ -27,6 +27,7 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.oidc.OidcSignIn;
+import dev.isola.server.peer.PeerServers;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.store.Ledger;
@@ -190,8 +191,18 @@ public final class RunningServer implements AutoCloseable {
           .name("isola-start-report")
           .start(() -> report.write(health.awaitFirstProbes(any -> engine.readiness().isReady())));
     } finally {
-      closers.push(() -> server.close(SHUTDOWN_TIMEOUT));
+      closers.push(
+          () -> {
+            server.beginShutdown();
+            serving.current().ifPresent(RunningServer::beginShutdown);
+            server.close(SHUTDOWN_TIMEOUT);
+          });
     }
+  }
+
+  private static void beginShutdown(ServerContext.Components components) {
+    components.peers().ifPresent(PeerServers::endStreams);
+    components.engine().beginShutdown();
   }
 
   /** Opens the authority for the certificate of the E2B domain, unless there is a certificate. */

@@ -1,11 +1,14 @@
 package dev.isola.app.servers;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.isola.app.LiveServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +20,7 @@ final class FrontServer implements AutoCloseable {
   final int port;
   private final Path folder;
   private final List<String> settings;
+  private volatile String classPath = System.getProperty("java.class.path");
   private volatile Process process;
 
   private FrontServer(String name, int port, Path folder, List<String> settings)
@@ -60,7 +64,7 @@ final class FrontServer implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-Dslf4j.internal.verbosity=ERROR",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath,
                 "dev.isola.app.Main",
                 "serve",
                 "--port",
@@ -81,6 +85,36 @@ final class FrontServer implements AutoCloseable {
     return process.isAlive();
   }
 
+  /** Asks the process to end, as an upgrade does. */
+  void terminate() {
+    process.destroy();
+  }
+
+  /** Waits until the process has ended, and returns its exit code. */
+  int awaitEnd(Duration timeout) throws InterruptedException {
+    assertThat(process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS))
+        .as(name + " ends within " + timeout)
+        .isTrue();
+    return process.exitValue();
+  }
+
+  /** Returns the number of open files and connections of the process. */
+  int descriptors() throws IOException {
+    return count("fd");
+  }
+
+  /** Returns the number of threads of the process that the kernel schedules. */
+  int threads() throws IOException {
+    return count("task");
+  }
+
+  private int count(String kind) throws IOException {
+    Path listing = Path.of("/proc", Long.toString(process.pid()), kind);
+    try (Stream<Path> entries = Files.list(listing)) {
+      return (int) entries.count();
+    }
+  }
+
   /** Kills the process as a crash would. */
   void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
@@ -88,6 +122,12 @@ final class FrontServer implements AutoCloseable {
 
   void restart() throws IOException {
     process = launch();
+  }
+
+  /** Starts the process again with other classes, as an upgrade does. */
+  void restart(String otherClassPath) throws IOException {
+    classPath = otherClassPath;
+    restart();
   }
 
   @Override

@@ -18,6 +18,7 @@ final class ServersVerifier {
   static List<String> verify(Observations seen) {
     ServersVerifier verifier = new ServersVerifier();
     verifier.sandboxes(seen);
+    verifier.unknown(seen);
     verifier.machine(seen);
     verifier.commands(seen);
     verifier.events(seen);
@@ -39,6 +40,16 @@ final class ServersVerifier {
         if (!seen.destroyed().contains(id) && !state.equals("running")) {
           problems.add("lost: " + id + " was created and is " + state);
         }
+      }
+    }
+  }
+
+  private void unknown(Observations seen) {
+    Set<String> acknowledged = new HashSet<>();
+    seen.created().values().forEach(acknowledged::addAll);
+    for (String id : seen.ledger()) {
+      if (!acknowledged.contains(id)) {
+        problems.add("doubled: the ledger has " + id + ", which no client was told of");
       }
     }
   }

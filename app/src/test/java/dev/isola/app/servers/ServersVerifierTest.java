@@ -81,6 +81,16 @@ class ServersVerifierTest {
   }
 
   @Test
+  void aSandboxThatNoClientWasToldOfIsFound() {
+    finds(
+        "doubled: the ledger has z",
+        one -> {
+          one.ledger.add("z");
+          one.machine.add("z");
+        });
+  }
+
+  @Test
   void aLeakedSandboxIsFound() {
     finds("leaked: the machine has z", one -> one.machine.add("z"));
   }

@@ -42,6 +42,11 @@ final class TrafficClient implements AutoCloseable {
   final Map<String, AtomicInteger> temporary = new ConcurrentHashMap<>();
   final AtomicInteger requests = new AtomicInteger();
 
+  /** What was in progress when a server was killed. */
+  final Map<String, AtomicInteger> hits = new ConcurrentHashMap<>();
+
+  private final Map<String, AtomicInteger> inProgress = new ConcurrentHashMap<>();
+
   TrafficClient(String url) {
     this.url = url;
   }
@@ -77,8 +82,35 @@ final class TrafficClient implements AutoCloseable {
   /** Sends a request once. */
   Answer once(HttpRequest request) throws IOException, InterruptedException {
     requests.incrementAndGet();
-    HttpResponse<byte[]> response = http.send(request, BodyHandlers.ofByteArray());
-    return new Answer(response.statusCode(), response.body());
+    String kind = kind(request);
+    inProgress.computeIfAbsent(kind, any -> new AtomicInteger()).incrementAndGet();
+    try {
+      HttpResponse<byte[]> response = http.send(request, BodyHandlers.ofByteArray());
+      return new Answer(response.statusCode(), response.body());
+    } finally {
+      inProgress.get(kind).decrementAndGet();
+    }
+  }
+
+  /** Returns the route of a request, without the ids in it. */
+  private static String kind(HttpRequest request) {
+    return request.method()
+        + " "
+        + request
+            .uri()
+            .getPath()
+            .replaceFirst("/api/v1/", "")
+            .replaceFirst("sandboxes/[a-z0-9]+", "sandboxes/ID");
+  }
+
+  /** Counts the requests that are in progress now among those that a disturbance hits. */
+  void countHits() {
+    inProgress.forEach(
+        (kind, count) -> {
+          if (count.get() > 0) {
+            hits.computeIfAbsent(kind, any -> new AtomicInteger()).addAndGet(count.get());
+          }
+        });
   }
 
   /** Sends a request until the answer is final. */

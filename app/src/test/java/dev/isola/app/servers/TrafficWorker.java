@@ -29,6 +29,10 @@ final class TrafficWorker implements Runnable {
 
   private static final int LINES = 60;
   private static final int MAX_KEPT = 2;
+  private static final int FEW_LINES = 200;
+
+  /** More than the server that gets a request reads before the owner agrees. */
+  private static final int MANY_LINES = 40_000;
 
   private final String name;
   private final TrafficClient client;
@@ -105,9 +109,27 @@ final class TrafficWorker implements Runnable {
   }
 
   private void destroy(String id) throws InterruptedException {
-    TrafficClient.Answer answer =
-        client.repeat(
-            client.request("/api/v1/sandboxes/" + id + "?force=true").DELETE().build(), GONE);
+    HttpRequest request =
+        client.request("/api/v1/sandboxes/" + id + "?force=true").DELETE().build();
+    try {
+      TrafficClient.Answer first = client.once(request);
+      if (first.isSuccess()) {
+        destroyed.add(id);
+        return;
+      }
+      if (GONE.contains(first.status())) {
+        client.problems.add(id + " was gone before a client destroyed it");
+        return;
+      }
+      if (!client.isTemporary(first)) {
+        client.problems.add("destroying " + id + " answered " + TrafficClient.text(first));
+        return;
+      }
+    } catch (IOException e) {
+      client.count("connection lost");
+    }
+    // The first attempt may have had an effect.
+    TrafficClient.Answer answer = client.repeat(request, GONE);
     if (answer.isSuccess() || GONE.contains(answer.status())) {
       destroyed.add(id);
     }
@@ -242,7 +264,7 @@ final class TrafficWorker implements Runnable {
 
   private void file(String id, String word) throws InterruptedException {
     String path = "/api/v1/sandboxes/" + id + "/files/content?path=data.txt";
-    String content = (word + "\n").repeat(200);
+    String content = (word + "\n").repeat(random.nextInt(3) == 0 ? MANY_LINES : FEW_LINES);
     client.repeat(client.request(path).PUT(BodyPublishers.ofString(content)).build(), NONE);
     TrafficClient.Answer answer = client.repeat(client.request(path).GET().build(), NONE);
     String found = new String(answer.body(), StandardCharsets.UTF_8);

@@ -38,7 +38,7 @@ public final class ActivityTracker {
   }
 
   /** Returns a live view of the sandboxes in use. */
-  Set<SandboxId> activeSandboxes() {
+  public Set<SandboxId> activeSandboxes() {
     return Collections.unmodifiableSet(counts.keySet());
   }
 }

@@ -82,7 +82,7 @@ public final class LedgerPeers implements Peers {
         return HERE;
       }
       if (tries == MAX_TRIES) {
-        throw ownerIsDown(entry.get());
+        throw owner.isEmpty() ? isMoving(id) : ownerIsDown(entry.get());
       }
     }
   }
@@ -96,6 +96,16 @@ public final class LedgerPeers implements Peers {
 
   private static Optional<ServerEntry> find(String name, List<ServerEntry> servers) {
     return servers.stream().filter(one -> one.name().equals(name)).findFirst();
+  }
+
+  /** Returns the error for a request to a server that gives up its sandboxes. */
+  private static SandboxException isMoving(SandboxId id) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "sandbox " + id + " moves to another server, because this one is shutting down",
+            "repeat the request")
+        .sandbox(id)
+        .exception();
   }
 
   private static SandboxException ownerIsDown(SandboxEntry entry) {

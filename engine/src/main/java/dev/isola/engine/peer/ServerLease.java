@@ -48,11 +48,11 @@ public final class ServerLease implements Ownership {
   public void register() {
     long start = nanoTime.getAsLong();
     ledger
-        .servers()
+        .leases()
         .register(
             self.name(), self.incarnation(), self.url().toString(), self.version(), self.lease());
     trustFrom(start);
-    servers = ledger.servers().all();
+    servers = ledger.leases().all();
   }
 
   /**
@@ -69,7 +69,7 @@ public final class ServerLease implements Ownership {
     long start = nanoTime.getAsLong();
     try {
       switch (ledger
-          .servers()
+          .leases()
           .renew(self.name(), self.incarnation(), self.lease(), reserved.toText())) {
         case RENEWED -> trustFrom(start);
         case LAPSED -> {
@@ -86,7 +86,7 @@ public final class ServerLease implements Ownership {
                   + " data folder");
         }
       }
-      servers = ledger.servers().all();
+      servers = ledger.leases().all();
       failing = false;
     } catch (SandboxException e) {
       if (!failing) {
@@ -103,7 +103,7 @@ public final class ServerLease implements Ownership {
   /** Ends the lease, so that other servers take over at once. */
   public void release() {
     trustedUntil = nanoTime.getAsLong() - 1;
-    ledger.servers().release(self.name(), self.incarnation());
+    ledger.leases().release(self.name(), self.incarnation());
   }
 
   @Override

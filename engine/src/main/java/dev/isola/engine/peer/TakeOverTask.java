@@ -31,6 +31,7 @@ public final class TakeOverTask {
   private final Set<String> all;
   private final InstantSource clock;
   private final Log log;
+  private volatile boolean stopped;
 
   /**
    * @param shared the providers whose sandboxes every server reaches
@@ -51,9 +52,14 @@ public final class TakeOverTask {
     this.log = log;
   }
 
+  /** Takes over nothing from now on, because this server gives up its own sandboxes. */
+  public void stop() {
+    stopped = true;
+  }
+
   /** Takes over some sandboxes, so that other servers get some too. */
   public List<SandboxEntry> run() {
-    if (!lease.isCurrent()) {
+    if (stopped || !lease.isCurrent()) {
       return List.of();
     }
     List<SandboxEntry> taken = ledger.sandboxes().takeOver(TakeOver.some(self(), shared, BATCH));
@@ -65,7 +71,7 @@ public final class TakeOverTask {
 
   /** Takes over the expired sandboxes of machines whose server is gone. */
   public List<SandboxEntry> runForExpired() {
-    return lease.claim("expired sandboxes of other servers", EXPIRED_INTERVAL)
+    return !stopped && lease.claim("expired sandboxes of other servers", EXPIRED_INTERVAL)
         ? ledger
             .sandboxes()
             .takeOver(
@@ -76,7 +82,7 @@ public final class TakeOverTask {
 
   /** Takes over one sandbox; empty if its owner has a lease, or it is out of reach. */
   public Optional<SandboxEntry> run(SandboxId id) {
-    return lease.isCurrent()
+    return !stopped && lease.isCurrent()
         ? ledger.sandboxes().takeOver(TakeOver.one(self(), shared, id)).stream().findFirst()
         : Optional.empty();
   }

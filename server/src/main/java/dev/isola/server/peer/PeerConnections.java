@@ -40,6 +40,8 @@ final class PeerConnections implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<URI, Deque<Idle>> idle = new HashMap<>();
   private final Set<PeerConnection> all = ConcurrentHashMap.newKeySet();
+  private final Set<PeerConnection> streams = ConcurrentHashMap.newKeySet();
+  private volatile boolean streamsEnded;
 
   /** Returns an idle connection to a server, or opens one. */
   PeerConnection connect(SandboxHome.At home) throws IOException {
@@ -78,6 +80,7 @@ final class PeerConnections implements AutoCloseable {
 
   /** Keeps a connection whose response was read completely for the next request. */
   void release(PeerConnection connection) {
+    streams.remove(connection);
     lock.lock();
     try {
       Deque<Idle> waiting = idle.computeIfAbsent(connection.url(), any -> new ArrayDeque<>());
@@ -101,9 +104,28 @@ final class PeerConnections implements AutoCloseable {
       throw new IOException("the name " + host + " has no address");
     }
     HttpTransport transport = secure ? tls(host, address) : plain(address);
-    PeerConnection connection = new PeerConnection(url, home.server(), transport, all::remove);
+    PeerConnection connection = new PeerConnection(url, home.server(), transport, this::forget);
     all.add(connection);
     return connection;
+  }
+
+  private void forget(PeerConnection connection) {
+    all.remove(connection);
+    streams.remove(connection);
+  }
+
+  /** Records that a connection carries a stream of events, which has no end of its own. */
+  void beginStream(PeerConnection connection) {
+    streams.add(connection);
+    if (streamsEnded) {
+      connection.close();
+    }
+  }
+
+  /** Closes the connections that carry streams of events, now and from now on. */
+  void endStreams() {
+    streamsEnded = true;
+    List.copyOf(streams).forEach(PeerConnection::close);
   }
 
   private static HttpTransport plain(InetSocketAddress address) throws IOException {

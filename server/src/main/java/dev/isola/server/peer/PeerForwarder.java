@@ -246,6 +246,12 @@ final class PeerForwarder {
     };
   }
 
+  private static boolean isEvents(ResponseHead head) {
+    return Header.first(head.headers(), "Content-Type")
+        .filter(type -> type.startsWith("text/event-stream"))
+        .isPresent();
+  }
+
   private boolean isReusable(ResponseHead head) throws MalformedResponse {
     return !(head.framing(exchange.method()) instanceof ResponseHead.Framing.UntilClose)
         && !PeerHeaders.closes(head);
@@ -273,6 +279,9 @@ final class PeerForwarder {
     } else if (head.status() != 204) {
       Header.first(head.headers(), "Content-Length")
           .ifPresent(length -> sent.add(new Header("Content-Length", length)));
+    }
+    if (isEvents(head)) {
+      connections.beginStream(connection);
     }
     // Closed only when the body is complete, so that the client can detect truncation.
     OutputStream out = exchange.begin(head.status(), sent);

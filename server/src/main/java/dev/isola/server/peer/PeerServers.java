@@ -305,6 +305,14 @@ public final class PeerServers implements AutoCloseable {
     }
   }
 
+  /**
+   * Ends the streams of events that this server passes on, as it ends its own when it shuts down;
+   * clients resume them at another server.
+   */
+  public void endStreams() {
+    connections.endStreams();
+  }
+
   @Override
   public void close() {
     watch.interrupt();

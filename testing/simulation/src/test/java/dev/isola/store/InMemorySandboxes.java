@@ -16,7 +16,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
@@ -26,6 +28,8 @@ import java.util.stream.Stream;
 public final class InMemorySandboxes implements SandboxEntries {
   /** The owner of the sandboxes of a server that has the ledger to itself. */
   private static final String NO_OWNER = "";
+  private static final Set<SandboxState> GIVEN_UP =
+      Set.of(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
 
   private final InMemoryLedger ledger;
   private final InMemoryEvents events;
@@ -271,6 +275,23 @@ public final class InMemorySandboxes implements SandboxEntries {
         owner,
         fence,
         entry.damage());
+  }
+
+  @Override
+  public List<SandboxId> giveUp(String owner, Collection<SandboxId> ids) {
+    return ledger.locked(
+        () -> {
+          List<InMemoryRow> given =
+              ids.stream()
+                  .map(rows::get)
+                  .filter(Objects::nonNull)
+                  .filter(row -> row.entry.owner().equals(owner))
+                  .filter(row -> GIVEN_UP.contains(row.entry.state()))
+                  .toList();
+          given.forEach(
+              row -> replace(row, withOwner(row.entry, NO_OWNER, row.entry.fence() + 1)));
+          return given.stream().map(row -> row.entry.id()).toList();
+        });
   }
 
   @Override
