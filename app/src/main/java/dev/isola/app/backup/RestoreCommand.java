@@ -11,13 +11,17 @@ import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.reconcile.RestoreGaps;
 import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -40,6 +44,16 @@ public final class RestoreCommand implements CliCommand {
       names = "--replace",
       description = "Replace the ledger of the data folder; the existing one is renamed.")
   private boolean replace;
+
+  @Option(
+      names = "--mark-gap",
+      paramLabel = "TIME",
+      description = {
+        "After pg_restore has restored a ledger in PostgreSQL: leave the sandboxes that were created",
+        "since TIME, when the backup of the database began, until they expire. Needs no FILE and no",
+        "data folder."
+      })
+  private @Nullable String gapSince;
 
   @Option(
       names = "--destroy-unrecorded",
@@ -67,14 +81,21 @@ public final class RestoreCommand implements CliCommand {
 
   @Override
   public int run() {
-    if (name == null && !destroyUnrecorded) {
+    if (name == null && !destroyUnrecorded && gapSince == null) {
       throw new UsageException("no backup is named", "use isola restore FILE");
     }
+    if (gapSince != null && (name != null || destroyUnrecorded)) {
+      throw new UsageException(
+          "--mark-gap is for a ledger that another program has restored",
+          "use it alone; isola restore FILE marks the gap of its backup itself");
+    }
+    Optional<Instant> since = Optional.ofNullable(gapSince).map(RestoreCommand::time);
     Config config = context.configSources(file, values).readOrThrow();
     if (name != null) {
       Path archive = Path.of(name).toAbsolutePath().normalize();
       report(new Restore(config, replace, InstantSource.system()).from(archive));
     }
+    since.ifPresent(time -> markGap(config, time));
     if (destroyUnrecorded) {
       DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
       try (Ledger ledger = Ledgers.open(LedgerLocation.of(config, data))) {
@@ -83,6 +104,34 @@ public final class RestoreCommand implements CliCommand {
       context.console().printErr("the next server destroys sandboxes that are not recorded");
     }
     return ExitCodes.OK;
+  }
+
+  private static Instant time(String text) {
+    try {
+      return Instant.parse(text);
+    } catch (DateTimeParseException e) {
+      throw new UsageException(
+          "--mark-gap " + text + " is not a time with a zone",
+          "use a form such as 2026-01-31T02:00:00Z or 2026-01-31T03:00:00+01:00");
+    }
+  }
+
+  private void markGap(Config config, Instant since) {
+    if (config.get(ConfigKeys.STORE_URL).isEmpty()) {
+      throw new UsageException(
+          "--mark-gap needs a ledger in PostgreSQL, and store.url is not set",
+          "set it as for the servers (ISOLA_STORE_URL or --config); for a ledger in SQLite use"
+              + " isola restore FILE");
+    }
+    InstantSource clock = InstantSource.system();
+    // Alone, even if the configuration is that of one of several servers: none may run.
+    LedgerConfig location = LedgerLocation.ofOneServer(config);
+    try (Ledger ledger = Ledgers.open(location)) {
+      new LedgerGap(ledger, clock).mark(since);
+    }
+    context
+        .console()
+        .printErr("sandboxes that were created since " + since + " are left until they expire");
   }
 
   private void report(Restore.Result result) {

@@ -33,6 +33,15 @@ public final class LedgerLocation {
     return config.get(ConfigKeys.SERVER_PEER_URL).isEmpty() ? ledger : shared(ledger);
   }
 
+  /**
+   * Returns the location of the ledger in PostgreSQL, for one process that no server may run beside.
+   *
+   * @throws java.util.NoSuchElementException if the configuration names none
+   */
+  public static LedgerConfig ofOneServer(Config config) {
+    return of(new String(config.get(ConfigKeys.STORE_URL).orElseThrow().reveal(), StandardCharsets.UTF_8));
+  }
+
   private static LedgerConfig shared(LedgerConfig ledger) {
     if (ledger.location() instanceof LedgerConfig.Server server) {
       return new LedgerConfig(server.asShared(), ledger.deadline(), ledger.keyRetention());

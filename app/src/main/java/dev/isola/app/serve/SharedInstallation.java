@@ -30,7 +30,7 @@ import java.util.stream.StreamSupport;
  * keys of the providers whose sandboxes all of them reach. The first server provides them, the
  * others copy them to their data folders.
  */
-final class SharedInstallation {
+public final class SharedInstallation {
   private static final String SCOPE = "installation";
   private static final String INSTANCE = "instance";
   private static final String PROVIDER_KEY = "provider-key/";
@@ -88,6 +88,11 @@ final class SharedInstallation {
   /** Records the instance id of a server that has its ledger to itself, for servers that join. */
   static void record(Ledger ledger, DataFolder data) {
     String _ = ledger.settings().putIfAbsent(SCOPE, INSTANCE, data.instance().value());
+  }
+
+  /** Returns whether a server has used a ledger in PostgreSQL. */
+  public static boolean isRecorded(Ledger ledger) {
+    return ledger.settings().get(SCOPE, INSTANCE).isPresent();
   }
 
   private static String newName(SecureRandom random) {
