@@ -101,7 +101,7 @@ final class PodComparison {
     }
     boolean same =
         Objects.equals(planned.toString(), stored.toString())
-            || (isDefault(planned) && stored.toString().equals("null"))
+            || (path.endsWith(".readOnly") && isDefault(planned) && isDefault(stored))
             || isSameQuantity(planned.text(), stored.text());
     return same ? Optional.empty() : Optional.of(path + " is " + shown(stored));
   }
