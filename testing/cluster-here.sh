@@ -8,7 +8,8 @@
 # about 15 minutes on two idle cores, and kept in ${XDG_CACHE_HOME:-~/.cache}/isola/cluster; later starts take some
 # seconds. The cluster uses a temporary folder and its own namespaces (pid, mount, network, uts, ipc), so it cannot affect
 # the networks or mounts of this machine, and everything is removed at the end. Leftovers are reported, and the exit status
-# is then 3. ISOLA_CLUSTER_LOGS names a folder to which the logs are copied.
+# is then 3. ISOLA_CLUSTER_LOGS names a folder to which the logs are copied. With ISOLA_CLUSTER_AGENT_SANDBOX=1 the
+# controller of agent-sandbox runs too, after it has been built once; with "cached", if it has been built before.
 set -u
 here=$(dirname "$(readlink -f "$0")")
 . "$here/cluster/versions.sh"
@@ -34,6 +35,13 @@ if [ ! -d "$programs" ]; then
   sh "$here/cluster/build.sh" "$programs" || fail 'the programs cannot be built'
 fi
 runc=$(sh "$here/cluster/runc.sh" "${programs%/*}")
+agent_sandbox=
+case ${ISOLA_CLUSTER_AGENT_SANDBOX:-} in
+'') ;;
+1) agent_sandbox=$(sh "$here/cluster/agent-sandbox.sh" "${programs%/*}") || fail 'agent-sandbox cannot be built' ;;
+cached) agent_sandbox=$(sh "$here/cluster/agent-sandbox.sh" "${programs%/*}" cached) || exit ;;
+*) fail 'ISOLA_CLUSTER_AGENT_SANDBOX is 1 or cached' ;;
+esac
 tree=$("$here/debian-tree.sh" cluster python3,procps,sudo,iproute2,ca-certificates,curl) || exit
 
 work=$(mktemp -d /tmp/isola-cluster.XXXXXX)
@@ -43,6 +51,7 @@ network=10.$((200 + $$ % 50)).$(($$ / 50 % 250))
 device=isola-k$(($$ % 1000000))
 node=
 inside=
+controller=
 
 # The control groups of the cluster, innermost first.
 control_groups() {
@@ -71,6 +80,10 @@ make_control_groups() {
 
 stop() {
   trap - EXIT INT TERM HUP
+  if [ -n "$controller" ]; then
+    kill "$controller" 2>/dev/null
+    wait "$controller" 2>/dev/null
+  fi
   if [ -n "$node" ]; then
     kill -KILL ${inside:-"$node"} 2>/dev/null # the first process of the pid namespace, and with it all others
     wait "$node" 2>/dev/null
@@ -145,6 +158,16 @@ done
 await 60 kubectl get serviceaccount default
 kubectl apply -f "$here/cluster/runtime-classes.yaml" -f "$here/cluster/storage-class.yaml" >/dev/null ||
   fail 'the runtime and storage classes cannot be made'
+
+if [ -n "$agent_sandbox" ]; then
+  for resource in "$agent_sandbox"/*.yaml; do
+    kubectl create -f "$resource" >/dev/null || fail "$resource is refused"
+  done
+  await 60 kubectl wait --for=condition=Established --timeout=1s crd/sandboxes.agents.x-k8s.io
+  "$agent_sandbox/agent-sandbox-controller" --leader-elect=false --metrics-bind-address=0 \
+    --health-probe-bind-address=0 >"$work/agent-sandbox.log" 2>&1 </dev/null &
+  controller=$!
+fi
 
 # In the background, so that a signal ends it at once.
 "$@" <&0 &

@@ -23,6 +23,8 @@ final class ClusterChecks {
   private static final Pattern MINOR = Pattern.compile("^v?1\\.(\\d{1,4})\\.");
   private static final String SECURITY = "pod-security.kubernetes.io/enforce";
 
+  private static final String SANDBOX_API = "/apis/agents.x-k8s.io/v1beta1";
+
   /** The largest config map that an API server accepts. */
   private static final int MAX_CONFIG_MAP = 1 << 20;
 
@@ -55,6 +57,9 @@ final class ClusterChecks {
     checks.add(attempt("network policies", this::networkPolicies));
     checks.add(attempt("nodes", this::nodes));
     checks.add(agent());
+    if (target.agentSandbox()) {
+      checks.add(attempt("agent-sandbox", this::agentSandbox));
+    }
     checks.add(sandboxes());
     return checks;
   }
@@ -217,11 +222,26 @@ final class ClusterChecks {
     }
   }
 
+  private DoctorCheck agentSandbox() {
+    boolean defined =
+        client.get(SANDBOX_API, soon()).stream()
+            .flatMap(found -> found.at("resources").items().stream())
+            .anyMatch(one -> one.text("name").equals("sandboxes"));
+    return defined
+        ? DoctorCheck.good("agent-sandbox", "the cluster has sandboxes.agents.x-k8s.io v1beta1")
+        : DoctorCheck.bad(
+            "agent-sandbox",
+            "the cluster has no sandboxes.agents.x-k8s.io v1beta1",
+            "install agent-sandbox 1.0 or later, or change the setting mode to pods");
+  }
+
   private DoctorCheck sandboxes() {
     return switch (provider.get()) {
       case Health.Healthy _ ->
           DoctorCheck.good(
-              "sandboxes", "every permission is granted, and the API server accepts a pod");
+              "sandboxes",
+              "every permission is granted, and the API server accepts a "
+                  + (target.agentSandbox() ? "Sandbox" : "pod"));
       case Health.Degraded(String reason, String fix) ->
           DoctorCheck.warning("sandboxes", reason, fix);
       case Health.Unhealthy(String reason, String fix) -> DoctorCheck.bad("sandboxes", reason, fix);

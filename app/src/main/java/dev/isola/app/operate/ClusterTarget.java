@@ -14,8 +14,10 @@ import java.util.Optional;
  * The cluster and namespace of sandboxes, by the settings of the provider kubernetes.
  *
  * @param runtimeClass the runtime class of sandboxes; empty for the runtime of the nodes
+ * @param agentSandbox whether sandboxes are objects of agent-sandbox
  */
-record ClusterTarget(ClusterAccess access, String namespace, Optional<String> runtimeClass) {
+record ClusterTarget(
+    ClusterAccess access, String namespace, Optional<String> runtimeClass, boolean agentSandbox) {
   private static final String DEFAULT_NAMESPACE = "default";
 
   /**
@@ -29,7 +31,8 @@ record ClusterTarget(ClusterAccess access, String namespace, Optional<String> ru
     return new ClusterTarget(
         access,
         config.get("namespace").or(access::namespace).orElse(DEFAULT_NAMESPACE),
-        config.get("runtime_class").filter(name -> !name.isEmpty()));
+        config.get("runtime_class").filter(name -> !name.isEmpty()),
+        config.get("mode").filter("agent-sandbox"::equals).isPresent());
   }
 
   private static ClusterAccess access(

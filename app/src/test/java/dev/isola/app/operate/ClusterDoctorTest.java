@@ -93,6 +93,21 @@ class ClusterDoctorTest {
   }
 
   @Test
+  void clusterWithoutAgentSandboxIsNotUsedInThatMode() throws IOException {
+    isola.env.put("ISOLA_PROVIDERS_KUBERNETES_MODE", "agent-sandbox");
+    assertBad("agent-sandbox", "no sandboxes.agents.x-k8s.io", "install agent-sandbox");
+    assertBad("sandboxes", "no resource sandboxes.agents.x-k8s.io", "install agent-sandbox");
+
+    cluster.object(
+        "/apis/agents.x-k8s.io/v1beta1", Map.of("resources", List.of(Map.of("name", "sandboxes"))));
+    assertThat(check("agent-sandbox").flag("good")).isTrue();
+    assertThat(check("sandboxes").text("value")).contains("accepts a Sandbox");
+
+    cluster.deny("patch sandboxes.agents.x-k8s.io");
+    assertBad("sandboxes", "patch sandboxes.agents.x-k8s.io", "bind a role");
+  }
+
+  @Test
   void everythingThatSandboxesNeedIsThere() {
     isola.env.put("ISOLA_PROVIDERS_KUBERNETES_RUNTIME_CLASS", "gvisor");
     cluster.object(

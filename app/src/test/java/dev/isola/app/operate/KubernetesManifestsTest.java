@@ -32,8 +32,11 @@ class KubernetesManifestsTest {
   private static final Pattern VALUE = Pattern.compile("\\.Values((?:\\.[a-zA-Z]+)+)");
 
   private static List<Map<?, ?>> documents() throws IOException {
+    return documents(Files.readString(FOLDER.resolve("manifests/isola.yaml")));
+  }
+
+  private static List<Map<?, ?>> documents(String text) {
     List<Map<?, ?>> documents = new ArrayList<>();
-    String text = Files.readString(FOLDER.resolve("manifests/isola.yaml"));
     for (Object one : new Load(LoadSettings.builder().build()).loadAllFromString(text)) {
       if (one instanceof Map<?, ?> document) {
         documents.add(document);
@@ -43,7 +46,11 @@ class KubernetesManifestsTest {
   }
 
   private static Map<?, ?> document(String kind, String name) throws IOException {
-    return documents().stream()
+    return document(documents(), kind, name);
+  }
+
+  private static Map<?, ?> document(List<Map<?, ?>> documents, String kind, String name) {
+    return documents.stream()
         .filter(one -> kind.equals(one.get("kind")))
         .filter(one -> name.equals(at(one, "metadata", "name")))
         .findFirst()
@@ -62,31 +69,51 @@ class KubernetesManifestsTest {
     return value instanceof List<?> list ? list : List.of();
   }
 
-  @Test
-  void plainManifestsAreThoseOfTheChart() throws Exception {
-    Process render =
-        new ProcessBuilder(FOLDER.resolve("render").toString(), "--check")
-            .redirectErrorStream(true)
-            .start();
+  /** Returns the output of {@code render}; skips the test without Helm. */
+  private static String render(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of(FOLDER.resolve("render").toString()));
+    command.addAll(List.of(arguments));
+    Process render = new ProcessBuilder(command).redirectErrorStream(true).start();
     render.getOutputStream().close();
     String output = new String(render.getInputStream().readAllBytes(), UTF_8);
     int code = render.waitFor();
     Assumptions.assumeTrue(code != 69, output);
     assertThat(code).as(output).isZero();
+    return output;
+  }
+
+  @Test
+  void plainManifestsAreThoseOfTheChart() throws Exception {
+    assertThat(render("--check")).doesNotContain("differs");
   }
 
   /** The provider asks the API server for each permission that it needs. */
   @Test
   void roleGrantsWhatTheProviderNeedsAndNothingElse(@TempDir Path folder) throws Exception {
+    assertGranted(folder, "pods", documents());
+  }
+
+  @Test
+  void roleOfTheOtherModeGrantsWhatThatNeeds(@TempDir Path folder) throws Exception {
+    String mode = "agent-sandbox";
+    assertGranted(folder, mode, documents(render("--set", "sandboxes.mode=" + mode)));
+  }
+
+  private static void assertGranted(Path folder, String mode, List<Map<?, ?>> documents)
+      throws Exception {
     try (FakeKubernetesApi cluster = new FakeKubernetesApi()) {
+      cluster.object(
+          "/apis/agents.x-k8s.io/v1beta1",
+          Map.of("resources", List.of(Map.of("name", "sandboxes"))));
       CommandLineFixture isola =
           new CommandLineFixture(folder.resolve("data"), new KubernetesProviderFactory());
       isola.env.put("ISOLA_PROVIDERS_KUBERNETES_IMAGE", "base");
+      isola.env.put("ISOLA_PROVIDERS_KUBERNETES_MODE", mode);
       isola.env.put(
           "ISOLA_PROVIDERS_KUBERNETES_KUBECONFIG", cluster.kubeconfig(folder, "boxes").toString());
       isola.call("doctor", "--kubernetes");
 
-      assertThat(granted(document("Role", "isola-sandboxes")))
+      assertThat(granted(document(documents, "Role", "isola-sandboxes")))
           .as("the rules of the role in chart/templates/rbac.yaml")
           .isEqualTo(cluster.reviews())
           .isNotEmpty();

@@ -117,6 +117,7 @@ public record TestCluster(Path kubeconfig, String path, String image) {
                   "echo $KUBECONFIG; echo $PATH; echo $ISOLA_TEST_IMAGE; exec cat > /dev/null")
               .redirectError(ProcessBuilder.Redirect.INHERIT);
       builder.environment().put("ISOLA_CLUSTER_NODES", "2");
+      builder.environment().put("ISOLA_CLUSTER_AGENT_SANDBOX", "cached");
       Process script = builder.start();
       Runtime.getRuntime().addShutdownHook(new Thread(() -> end(script)));
       BufferedReader out =

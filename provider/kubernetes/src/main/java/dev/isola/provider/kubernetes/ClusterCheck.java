@@ -22,19 +22,24 @@ final class ClusterCheck {
   private final Cluster cluster;
   private final KubernetesSettings settings;
   private final InstanceId instance;
+  private final Optional<SandboxResources> resources;
   private volatile @Nullable Reviewed reviewed;
 
   private record Reviewed(long at, List<Permission> missing) {}
 
-  ClusterCheck(Cluster cluster, KubernetesSettings settings, InstanceId instance) {
-    this.cluster = cluster;
+  ClusterCheck(KubernetesSettings settings, SandboxPods pods) {
+    this.cluster = pods.cluster();
     this.settings = settings;
-    this.instance = instance;
+    this.instance = pods.instance();
+    this.resources = pods.resources();
   }
 
   Health health() {
     try {
       String version = cluster.version();
+      if (resources.isPresent() && !resources.get().areDefined()) {
+        return SandboxResources.UNDEFINED;
+      }
       List<Permission> missing = missing();
       if (!missing.isEmpty()) {
         return new Health.Unhealthy(
@@ -52,7 +57,7 @@ final class ClusterCheck {
             "create it and install its runtime on the nodes, or name another one (setting"
                 + " runtime_class)");
       }
-      cluster.checkPod(plan(isolation.get()).body());
+      check(plan(isolation.get()));
       return new Health.Healthy(
           "Kubernetes "
               + version
@@ -60,9 +65,18 @@ final class ClusterCheck {
               + cluster.client().server()
               + ", namespace "
               + cluster.namespace()
-              + settings.runtimeClass().map(name -> ", runtime class " + name).orElse(""));
+              + settings.runtimeClass().map(name -> ", runtime class " + name).orElse("")
+              + resources.map(found -> ", by agent-sandbox").orElse(""));
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
+    }
+  }
+
+  private void check(PodPlan plan) {
+    if (resources.isPresent()) {
+      resources.get().check(plan);
+    } else {
+      cluster.checkPod(plan.body());
     }
   }
 

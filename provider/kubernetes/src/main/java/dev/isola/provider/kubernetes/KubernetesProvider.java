@@ -53,14 +53,24 @@ final class KubernetesProvider implements Provider {
     this.cluster =
         new Cluster(settings, System.getenv(), Path.of(System.getProperty("user.home", "/")));
     this.description = new KubernetesDescription(settings);
-    this.check = new ClusterCheck(cluster, settings, context.instance());
-    this.pods = new SandboxPods(cluster, context.instance(), settings.provider());
+    Optional<SandboxResources> resources =
+        settings.mode() == KubernetesSettings.Mode.AGENT_SANDBOX
+            ? Optional.of(new SandboxResources(cluster, context.instance(), settings.provider()))
+            : Optional.empty();
+    this.pods = new SandboxPods(cluster, context.instance(), settings.provider(), resources);
+    this.check = new ClusterCheck(settings, pods);
     this.endedPods = new EndedPods(context.clock());
     this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES, endedPods);
-    this.watch = new PodWatch(cluster, pods.selector(), links::ended);
+    this.watch = new PodWatch(cluster, pods.selector(), this::ended);
     this.remover = new PodRemover(pods, watch, links, locks);
     this.objects = new NamespaceObjects(cluster, context.instance());
     this.creator = new PodCreator(settings, pods, objects, watch, links, remover, this::key);
+  }
+
+  /** Handles the end of a pod that this process may not have caused. */
+  private void ended(SandboxId id, PodSnapshot pod) {
+    links.ended(id, pod);
+    pods.resources().ifPresent(all -> all.ended(id, pod));
   }
 
   private InstallationKey key() {

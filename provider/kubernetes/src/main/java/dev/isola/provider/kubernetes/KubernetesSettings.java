@@ -28,6 +28,7 @@ import java.util.stream.Stream;
  * @param gvisorCgroups whether gVisor joins the control groups of its pods on all nodes
  * @param keyFile the file with the key of the installation; empty for that in the data folder
  * @param storage where named volumes are; empty if there are none
+ * @param mode which objects of the cluster the sandboxes are
  */
 record KubernetesSettings(
     Optional<String> kubeconfig,
@@ -42,7 +43,8 @@ record KubernetesSettings(
     Optional<Duration> nodeGrace,
     boolean gvisorCgroups,
     Optional<Path> keyFile,
-    Optional<Storage> storage) {
+    Optional<Storage> storage,
+    Mode mode) {
   private static final Map<String, String> PULL =
       Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
   private static final Map<String, UserNamespaces> USERS =
@@ -53,6 +55,8 @@ record KubernetesSettings(
           UserNamespaces.ALWAYS,
           "false",
           UserNamespaces.NEVER);
+  private static final Map<String, Mode> MODES =
+      Map.of("pods", Mode.PODS, "agent-sandbox", Mode.AGENT_SANDBOX);
   private static final String RUNTIME_CLASS = "[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?";
 
   private static final String DEFAULT_CLASS = "default";
@@ -60,6 +64,13 @@ record KubernetesSettings(
   private static final String SIZE = "[1-9][0-9]{0,9}(Mi|Gi|Ti)";
   private static final Map<String, String> ACCESS =
       Map.of("node", "ReadWriteOnce", "cluster", "ReadWriteMany");
+
+  /** Which objects of the cluster the sandboxes are. */
+  enum Mode {
+    PODS,
+    /** Objects of the kind {@code Sandbox}, for which the controller of agent-sandbox runs pods. */
+    AGENT_SANDBOX
+  }
 
   /** When pods have user namespaces of their own. */
   enum UserNamespaces {
@@ -94,6 +105,8 @@ record KubernetesSettings(
     require(USERS.containsKey(users), "user_namespaces", "use auto, true or false");
     String gvisorCgroups = config.get("gvisor_cgroups").orElse("false");
     require(gvisorCgroups.matches("true|false"), "gvisor_cgroups", "use true or false");
+    String mode = config.get("mode").orElse("pods");
+    require(MODES.containsKey(mode), "mode", "use pods or agent-sandbox");
     return new KubernetesSettings(
         config.get("kubeconfig"),
         config.get("context"),
@@ -107,7 +120,8 @@ record KubernetesSettings(
         nodeGrace(config),
         gvisorCgroups.equals("true"),
         config.get("key_file").map(Path::of),
-        storage(config));
+        storage(config),
+        MODES.getOrDefault(mode, Mode.PODS));
   }
 
   private static Optional<Duration> nodeGrace(ProviderConfig config) {
@@ -167,6 +181,7 @@ record KubernetesSettings(
 
   /** Returns the label that distinguishes the pods of several configurations in one namespace. */
   String provider() {
-    return "kubernetes" + runtimeClass.map(name -> "." + name).orElse("");
+    String prefix = mode == Mode.PODS ? "kubernetes" : "agent-sandbox";
+    return prefix + runtimeClass.map(name -> "." + name).orElse("");
   }
 }

@@ -16,8 +16,16 @@ record Permission(
   /** Returns the permissions that the settings need. */
   static List<Permission> needed(KubernetesSettings settings) {
     List<Permission> all = new ArrayList<>();
-    for (String verb : List.of("create", "get", "list", "watch", "delete")) {
+    boolean resources = settings.mode() == KubernetesSettings.Mode.AGENT_SANDBOX;
+    for (String verb : List.of("get", "list", "watch", "delete")) {
       all.add(new Permission(verb, "", "pods", "", true));
+    }
+    if (resources) {
+      for (String verb : List.of("create", "get", "list", "patch", "delete")) {
+        all.add(new Permission(verb, SandboxResources.GROUP, "sandboxes", "", true));
+      }
+    } else {
+      all.add(new Permission("create", "", "pods", "", true));
     }
     all.add(new Permission("create", "", "pods", "exec", true));
     all.add(new Permission("list", "", "events", "", true));

@@ -55,7 +55,9 @@ record PodCreator(
    */
   private PodSnapshot post(PodPlan plan, Deadline deadline) {
     try {
-      return PodSnapshot.of(pods.cluster().createPod(plan.body(), deadline));
+      return pods.resources().isPresent()
+          ? pods.resources().get().create(plan, watch, deadline)
+          : PodSnapshot.of(pods.cluster().createPod(plan.body(), deadline));
     } catch (Conflict there) {
       throw there;
     } catch (RuntimeException e) {
@@ -89,6 +91,7 @@ record PodCreator(
           new PodStart(pods.cluster(), watch, boot).start(spec.id(), created, record, deadline);
       AgentSandbox sandbox = links.open(spec.id(), started);
       isolation.verify(pods.cluster(), settings, started.pod(), sandbox);
+      pods.resources().ifPresent(all -> all.recordBoot(spec.id(), started.pod(), deadline));
       SandboxInitializer.initialize(sandbox, spec, deadline::left);
       return sandbox;
     } catch (RuntimeException e) {

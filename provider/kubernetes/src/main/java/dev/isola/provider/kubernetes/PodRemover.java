@@ -33,9 +33,22 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
       return;
     }
     watch.start();
-    PodSnapshot pod = found.get();
+    if (pods.resources().isEmpty()) {
+      removePod(id, found.get(), force, deadline);
+      return;
+    }
+    pods.resources().get().delete(id); // first, so that no other pod is made
+    Optional<PodSnapshot> pod = pods.pod(id);
+    while (pod.isPresent()) {
+      removePod(id, pod.get(), force, deadline);
+      pod = deadline.over() ? Optional.empty() : pods.pod(id); // one that was being made
+    }
+    pods.resources().get().awaitRemoval(id, deadline);
+  }
+
+  private void removePod(SandboxId id, PodSnapshot pod, boolean force, Deadline deadline) {
     request(pod, PodPlan.DESTROY_GRACE_SECONDS);
-    while (pods.find(id).filter(now -> now.uid().equals(pod.uid())).isPresent()) {
+    while (pods.pod(id).filter(now -> now.uid().equals(pod.uid())).isPresent()) {
       if (deadline.over()) {
         if (!force) {
           throw late(id, pod, deadline);

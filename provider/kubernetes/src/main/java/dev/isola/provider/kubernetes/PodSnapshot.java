@@ -175,6 +175,20 @@ record PodSnapshot(
 
   /** Returns the pod with the information that its container has started. */
   PodSnapshot asRunning() {
+    return with(true, end);
+  }
+
+  /** Returns the pod as one whose agent has not been booted. */
+  PodSnapshot asUnbooted() {
+    return with(false, end);
+  }
+
+  /** Returns the pod as one that has ended, unless it has ended anyway. */
+  PodSnapshot asEnded(String cause) {
+    return with(false, end.or(() -> Optional.of(cause)));
+  }
+
+  private PodSnapshot with(boolean nowRunning, Optional<String> ended) {
     return new PodSnapshot(
         name,
         uid,
@@ -186,9 +200,9 @@ record PodSnapshot(
         hostUsers,
         deleting,
         destroyed,
-        true,
+        nowRunning,
         waiting,
-        end,
+        ended,
         outOfMemory,
         shortLived,
         annotations);

@@ -123,12 +123,22 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
   Optional<PodSnapshot> await(
       SandboxId id, String uid, Predicate<PodSnapshot> condition, Deadline deadline)
       throws InterruptedException {
+    return await(id, now -> now.uid().equals(uid) && condition.test(now), deadline);
+  }
+
+  /**
+   * Waits until a sandbox has a pod in a state.
+   *
+   * @return the state; empty if the deadline passes first
+   */
+  Optional<PodSnapshot> await(SandboxId id, Predicate<PodSnapshot> condition, Deadline deadline)
+      throws InterruptedException {
     start();
     lock.lockInterruptibly();
     try {
       while (true) {
         PodSnapshot now = pods.get(id);
-        if (now != null && now.uid().equals(uid) && condition.test(now)) {
+        if (now != null && condition.test(now)) {
           return Optional.of(now);
         }
         if (!changed.await(deadline.left().toMillis() + 1, TimeUnit.MILLISECONDS)
@@ -192,7 +202,7 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
       failure = null;
       listed = true;
       missing = new HashMap<>(pods);
-      missing.keySet().removeAll(now.keySet());
+      missing.entrySet().removeIf(old -> isIn(now, old));
       pods.clear();
       pods.putAll(now);
       changed.signalAll();
@@ -201,6 +211,13 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
     }
     missing.forEach(onEnd);
     now.forEach(this::reportEnd);
+  }
+
+  /** Another pod may have replaced one while there was no watch. */
+  private static boolean isIn(
+      Map<SandboxId, PodSnapshot> pods, Map.Entry<SandboxId, PodSnapshot> old) {
+    PodSnapshot now = pods.get(old.getKey());
+    return now != null && now.uid().equals(old.getValue().uid());
   }
 
   /** Handles the start of a container of any pod of the namespace. */

@@ -23,6 +23,17 @@ final class TestPods {
     TestCluster.missing().ifPresent(Assumptions::abort);
   }
 
+  /** Skips the test without a cluster that has agent-sandbox. */
+  static void needAgentSandbox() throws IOException, InterruptedException {
+    need();
+    boolean defined =
+        !kubectl("get", "crd", "sandboxes.agents.x-k8s.io", "--ignore-not-found").isEmpty();
+    Assumptions.assumeTrue(
+        defined,
+        "NOT RUN: the cluster has no agent-sandbox; ISOLA_CLUSTER_AGENT_SANDBOX=1"
+            + " testing/cluster-here.sh COMMAND builds it");
+  }
+
   static String image() {
     return TestCluster.get().image();
   }

@@ -75,6 +75,15 @@ public final class ClusterClient implements AutoCloseable {
         .orElseThrow(() -> ClusterErrors.status(what, 404, new byte[0]));
   }
 
+  /**
+   * Changes an object by a JSON merge patch. Returns it; empty if it does not exist.
+   *
+   * @throws dev.isola.spi.error.Conflict if the patch names a uid that the object does not have
+   */
+  public Optional<JsonValue> patch(String path, Map<String, Object> change, Deadline deadline) {
+    return response("PATCH", path, Optional.of(change), deadline, "changing " + path);
+  }
+
   /** Deletes an object. Returns it, or the result; empty if it does not exist. */
   public Optional<JsonValue> delete(String path, Map<String, Object> options, Deadline deadline) {
     return response("DELETE", path, Optional.of(options), deadline, "deleting " + path);
@@ -92,6 +101,9 @@ public final class ClusterClient implements AutoCloseable {
                 method,
                 body.map(content -> BodyPublishers.ofString(Json.text(content)))
                     .orElse(BodyPublishers.noBody()));
+    if (method.equals("PATCH")) {
+      request.setHeader("Content-Type", "application/merge-patch+json");
+    }
     HttpResponse<byte[]> response =
         exchange(
             request,
