@@ -10,6 +10,9 @@
 # the networks or mounts of this machine, and everything is removed at the end. Leftovers are reported, and the exit status
 # is then 3. ISOLA_CLUSTER_LOGS names a folder to which the logs are copied. With ISOLA_CLUSTER_AGENT_SANDBOX=1 the
 # controller of agent-sandbox runs too, after it has been built once; with "cached", if it has been built before.
+# With ISOLA_CLUSTER_PROXY=1 pods reach each other on all nodes, and services have addresses (kube-proxy with nftables); there
+# is no DNS, and network policies are not enforced. ISOLA_CLUSTER_IMAGES names archives of further images for the nodes,
+# separated by colons.
 set -u
 here=$(dirname "$(readlink -f "$0")")
 . "$here/cluster/versions.sh"
@@ -21,9 +24,9 @@ fail() {
 
 [ "$#" -gt 0 ] || fail 'what shall be run?'
 [ "$(id -u)" = 0 ] || fail 'a node needs root'
-for program in unshare ip openssl runc python3 gcc; do
+for program in unshare ip openssl runc python3 gcc ${ISOLA_CLUSTER_PROXY:+nft}; do
   command -v "$program" >/dev/null ||
-    fail "$program is not installed (apt-get install util-linux iproute2 openssl runc python3 gcc libc6-dev)"
+    fail "$program is not installed (apt-get install util-linux iproute2 openssl runc python3 gcc libc6-dev nftables)"
 done
 
 nodes=${ISOLA_CLUSTER_NODES:-1}
@@ -137,6 +140,9 @@ await() {
 }
 
 python3 "$here/cluster/image.py" "$work/images" "$tree" || fail 'the images cannot be made'
+for archive in $(printf %s "${ISOLA_CLUSTER_IMAGES:-}" | tr : ' '); do
+  ln -s "$(readlink -f "$archive")" "$work/images/" || fail "the image $archive cannot be used"
+done
 make_control_groups
 mkdir -p /tmp/hostpath_pv # a folder of the provisioner; in the namespaces it is one of $work
 unshare --mount --pid --net --uts --ipc --fork --kill-child=KILL --mount-proc \

@@ -1,4 +1,8 @@
-"""Makes the images of a test cluster, for `ctr images import`: image.py FOLDER TREE, where TREE is a tar archive."""
+"""Makes images of a test cluster, for `ctr images import`. TREE is a tar archive.
+
+image.py FOLDER TREE                  the images of every cluster
+image.py --one FILE NAME TREE PATH    one image, with PATH in front of its search path
+"""
 
 import hashlib
 import io
@@ -47,6 +51,10 @@ def pause(folder):
 
 
 def main():
+    if sys.argv[1] == "--one":
+        target, name, tree, path = sys.argv[2:]
+        image(target, name, tree, {"Env": [PATH.replace("=", f"={path}:")], "Cmd": ["/bin/sh"]})
+        return
     folder, tree = sys.argv[1:]
     os.makedirs(folder)
     pause(folder)

@@ -94,6 +94,8 @@ for number in $(seq 2 "$nodes"); do
   ip link add "node$number" type veth peer name eth0 netns "$worker"
   ip address add "$between.1/30" dev "node$number"
   ip link set "node$number" up
+  # The pods of the other nodes; these nodes reach everything by this one.
+  [ -z "${ISOLA_CLUSTER_PROXY:-}" ] || ip route add "10.244.$number.0/24" via "$between.2"
 done
 while ! kubectl --kubeconfig kubeconfig get --raw /readyz >/dev/null 2>&1; do sleep 0.1; done
 kube-controller-manager --kubeconfig kubeconfig --leader-elect=false --cert-dir pki --enable-hostpath-provisioner \

@@ -96,6 +96,13 @@ for image in "$work"/images/*.tar; do
   ctr --address /run/containerd.sock --namespace k8s.io images import "$image" >>"$work/images-$name.log" 2>&1
 done
 while [ ! -e "$work/api-ready" ]; do sleep 0.1; done
+if [ -n "${ISOLA_CLUSTER_PROXY:-}" ]; then
+  sysctl -q net.ipv4.ip_forward=1
+  # The other settings of kube-proxy belong to the whole machine.
+  kube-proxy --kubeconfig "$work/kubeconfig" --proxy-mode nftables --cluster-cidr 10.244.0.0/16 \
+    --hostname-override "$name" --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0 \
+    --conntrack-tcp-timeout-close-wait 0 >"$work/proxy-$name.log" 2>&1 &
+fi
 unshare --mount --propagation unchanged \
   sh "$here/kubelet.sh" "$folder" --kubeconfig "$work/$name.kubeconfig" --config "$folder/kubelet.yaml" \
   --root-dir "$folder/kubelet" --cert-dir "$folder/pki" --hostname-override "$name" --node-ip "$address" \
