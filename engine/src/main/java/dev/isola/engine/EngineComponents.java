@@ -42,7 +42,9 @@ import dev.isola.engine.peer.ServerLease;
 import dev.isola.engine.placement.Fallback;
 import dev.isola.engine.placement.MachineBalancer;
 import dev.isola.engine.pool.WarmPool;
+import dev.isola.engine.reconcile.ReconcileStepExecutor;
 import dev.isola.engine.reconcile.Reconciler;
+import dev.isola.engine.reconcile.SharedReconciler;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.EncryptionKeys;
 import dev.isola.engine.secret.SealedSettings;
@@ -108,6 +110,8 @@ final class EngineComponents implements AutoCloseable {
   final SandboxCreator creator;
   final SandboxOperations operations;
   final ExpirySweeper expiry;
+  final ReconcileStepExecutor steps;
+  final SharedReconciler sharedReconciler;
   final Reconciler reconciler;
   final WarmPool pool;
   final UsageMonitor usage;
@@ -217,17 +221,29 @@ final class EngineComponents implements AutoCloseable {
         new ExpirySweeper(
             ledger, recorder, destroyer, suspender, activity, quarantine, ownership, clock, log);
     SandboxLeases leases = new SandboxLeases(config.get(ConfigKeys.DATA));
+    steps =
+        new ReconcileStepExecutor(
+            registry, recorder, destroyer, liveSandboxes, snapshotSuspension, log);
+    sharedReconciler =
+        new SharedReconciler(
+            ledger,
+            registry,
+            liveSandboxes,
+            leases,
+            ownership,
+            steps,
+            config.get(ConfigKeys.RECONCILE_INTERVAL),
+            log);
     reconciler =
         new Reconciler(
             ledger,
             registry,
-            recorder,
-            destroyer,
             liveSandboxes,
-            snapshotSuspension,
             leases,
             quarantine,
             ownership,
+            sharedReconciler,
+            steps,
             log);
     pool = new WarmPool(config.pool(), creator, ledger, recorder, destroyer, ownership, clock, log);
     membership =
@@ -327,6 +343,9 @@ final class EngineComponents implements AutoCloseable {
     Duration retentionPeriod = config.get(ConfigKeys.RETENTION);
     schedule.every(expiryInterval, "expiry", expiry::sweep);
     schedule.every(reconcileInterval, "reconcile", reconciler::reconcile);
+    if (ownership.server().isPresent()) {
+      schedule.every(reconcileInterval, "shared inventories", sharedReconciler::compare);
+    }
     schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
     schedule.every(reconcileInterval, "pool", pool::refill);
     schedule.every(config.get(ConfigKeys.USAGE_INTERVAL), "usage", usage::sample);
@@ -366,6 +385,7 @@ final class EngineComponents implements AutoCloseable {
   @Override
   public void close() {
     membership.ifPresent(Membership::close);
+    steps.close();
     store.close();
     traces.close();
     metrics.close();

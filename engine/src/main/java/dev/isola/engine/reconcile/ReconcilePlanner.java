@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Plans the steps of a reconciliation. Pure. Does nothing about a provider that did not answer. */
@@ -45,6 +46,68 @@ public final class ReconcilePlanner {
               }
             });
     return steps;
+  }
+
+  /**
+   * Returns the steps of the owner of sandboxes whose inventories one server compares for all. A
+   * sandbox for which that server has found no difference is as recorded.
+   *
+   * @param entries sandboxes of this server, at providers that every server reaches
+   * @param differences what the last comparisons found, by sandbox
+   * @param inTransition the sandboxes that this server is creating or suspending
+   */
+  public static List<ReconcileStep> planOwned(
+      List<SandboxEntry> entries,
+      Map<SandboxId, InventoryDifference> differences,
+      Set<SandboxId> inTransition,
+      RestoreGaps gaps) {
+    List<ReconcileStep> steps = new ArrayList<>();
+    for (SandboxEntry entry : entries) {
+      if (!inTransition.contains(entry.id())) {
+        InventoryDifference difference = differences.get(entry.id());
+        planOwned(entry, Optional.ofNullable(difference), gaps).ifPresent(steps::add);
+      }
+    }
+    return steps;
+  }
+
+  private static Optional<ReconcileStep> planOwned(
+      SandboxEntry entry, Optional<InventoryDifference> difference, RestoreGaps gaps) {
+    return switch (entry.state()) {
+      case CREATING ->
+          gaps.follow(entry.updatedAt())
+              ? difference.flatMap(one -> one.step(entry))
+              : Optional.of(planCreating(entry, null, gaps));
+      case ERROR, TERMINATING -> Optional.of(new ReconcileStep.FinishDestroy(entry));
+      case DESTROYED -> Optional.empty();
+      case RUNNING, PAUSED, STOPPED ->
+          difference
+              .flatMap(one -> one.step(entry))
+              .or(() -> Optional.of(new ReconcileStep.Attach(entry)));
+    };
+  }
+
+  /**
+   * Returns what one server finds for all when it compares the inventory of a shared provider, by
+   * owner.
+   *
+   * @param steps the steps of {@link #plan} for that provider
+   */
+  public static Map<String, List<InventoryDifference>> differences(
+      List<ReconcileStep> steps, Set<SandboxId> inventory, RestoreGaps gaps) {
+    Map<String, List<InventoryDifference>> byOwner = new HashMap<>();
+    for (ReconcileStep step : steps) {
+      step.recorded()
+          .ifPresent(
+              entry ->
+                  InventoryDifference.of(step, inventory.contains(entry.id()), gaps)
+                      .ifPresent(
+                          one ->
+                              byOwner
+                                  .computeIfAbsent(entry.owner(), _ -> new ArrayList<>())
+                                  .add(one)));
+    }
+    return byOwner;
   }
 
   private static Map<String, Map<SandboxId, InventoryItem>> byId(

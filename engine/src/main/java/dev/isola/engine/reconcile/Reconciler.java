@@ -1,17 +1,11 @@
 package dev.isola.engine.reconcile;
 
-import dev.isola.document.request.ExpiryAction;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.Quarantine;
-import dev.isola.engine.lifecycle.SandboxDestroyer;
-import dev.isola.engine.lifecycle.SandboxRecorder;
-import dev.isola.engine.lifecycle.SnapshotSuspension;
-import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.registry.ProviderRegistry;
-import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -21,7 +15,7 @@ import dev.isola.store.EntryFilter;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
-import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,47 +24,43 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 
 /**
- * Compares the ledger with the inventories of the providers and corrects the differences, for the
- * sandboxes of this server and for those that no server has recorded. Every write is a
- * compare-and-set; a failed step is retried by the next run.
+ * Corrects the differences between the records of this server's sandboxes and the providers. It
+ * takes the inventories of the providers that only this server reaches, where it also removes what
+ * no server has recorded. Those that every server reaches are compared by {@link SharedReconciler},
+ * at one server for all.
  */
 public final class Reconciler {
   private final Ledger ledger;
   private final ProviderRegistry registry;
-  private final SandboxRecorder recorder;
-  private final SandboxDestroyer destroyer;
   private final LiveSandboxes liveSandboxes;
-  private final SnapshotSuspension snapshotSuspension;
   private final SandboxLeases leases;
   private final Quarantine quarantine;
   private final Ownership ownership;
+  private final SharedReconciler shared;
+  private final ReconcileStepExecutor executor;
   private final Log log;
-
-  /** The unrecorded sandboxes that were reported; each is reported once. */
-  private final Set<SandboxId> unrecorded = ConcurrentHashMap.newKeySet();
 
   public Reconciler(
       Ledger ledger,
       ProviderRegistry registry,
-      SandboxRecorder recorder,
-      SandboxDestroyer destroyer,
       LiveSandboxes liveSandboxes,
-      SnapshotSuspension snapshotSuspension,
       SandboxLeases leases,
       Quarantine quarantine,
       Ownership ownership,
+      SharedReconciler shared,
+      ReconcileStepExecutor executor,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
-    this.recorder = recorder;
-    this.destroyer = destroyer;
     this.liveSandboxes = liveSandboxes;
-    this.snapshotSuspension = snapshotSuspension;
     this.leases = leases;
     this.quarantine = quarantine;
     this.ownership = ownership;
+    this.shared = shared;
+    this.executor = executor;
     this.log = log;
   }
 
@@ -83,19 +73,29 @@ public final class Reconciler {
     Map<String, List<InventoryItem>> inventories = inventories(before);
     Failpoint.RECONCILE_SEEN.reach();
     Map<SandboxId, String> after = ledger.sandboxes().findOpen(ids(inventories));
+    RestoreGaps gaps = RestoreGaps.read(ledger);
+    Set<SandboxId> inTransition = inTransition(before, inventories);
     List<ReconcileStep> steps =
-        ReconcilePlanner.plan(
-            new ReconcileInput(
-                before,
-                inventories,
-                after,
-                inTransition(before, inventories),
-                leased(inventories, after),
-                RestoreGaps.read(ledger)));
+        new ArrayList<>(
+            ReconcilePlanner.plan(
+                new ReconcileInput(
+                    before, inventories, after, inTransition, leased(inventories, after), gaps)));
+    steps.addAll(planShared(before, inTransition, gaps));
     Failpoint.RECONCILE_PLANNED.reach();
-    steps.forEach(this::attempt);
+    executor.execute(steps);
     recoverLeases(inventories);
     return steps;
+  }
+
+  private List<ReconcileStep> planShared(
+      List<SandboxEntry> entries, Set<SandboxId> inTransition, RestoreGaps gaps) {
+    return shared.providers().isEmpty()
+        ? List.of()
+        : ReconcilePlanner.planOwned(
+            entries.stream().filter(one -> shared.providers().contains(one.provider())).toList(),
+            shared.differences(),
+            inTransition,
+            gaps);
   }
 
   private static Set<SandboxId> ids(Map<String, List<InventoryItem>> inventories) {
@@ -140,6 +140,7 @@ public final class Reconciler {
    */
   public void reconcileIfAnyEnded() {
     if (liveSandboxes.all().stream().anyMatch(one -> one.state() == SandboxState.DESTROYED)) {
+      shared.compareAfterEnd();
       reconcile();
     }
   }
@@ -156,13 +157,14 @@ public final class Reconciler {
   }
 
   /**
-   * Queries all providers in parallel, so that hanging ones cost one timeout in total. A failure is
+   * Queries the providers in parallel, so that hanging ones cost one timeout in total. A failure is
    * logged only if the ledger has sandboxes of that provider.
    */
   private Map<String, List<InventoryItem>> inventories(List<SandboxEntry> entries) {
     Set<String> used = new HashSet<>();
     entries.forEach(entry -> used.add(entry.provider()));
     Map<String, List<InventoryItem>> inventories = new ConcurrentHashMap<>();
+    Predicate<String> own = Predicate.not(shared.providers()::contains);
     try (ExecutorService executor =
         Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("isola-inventory-", 0).factory())) {
@@ -170,9 +172,11 @@ public final class Reconciler {
           .providers()
           .forEach(
               (name, provider) -> {
-                Future<?> _ =
-                    executor.submit(
-                        () -> inventory(name, provider, used.contains(name), inventories));
+                if (own.test(name)) {
+                  Future<?> _ =
+                      executor.submit(
+                          () -> inventory(name, provider, used.contains(name), inventories));
+                }
               });
     }
     return inventories;
@@ -195,101 +199,5 @@ public final class Reconciler {
     entries.forEach(entry -> inTransition.add(entry.id()));
     inTransition.removeIf(id -> !liveSandboxes.isInTransition(id));
     return inTransition;
-  }
-
-  private void attempt(ReconcileStep step) {
-    try {
-      execute(step);
-    } catch (SandboxException e) {
-      log.warning(
-          "reconciliation step failed and will be retried: "
-              + step.getClass().getSimpleName()
-              + ": "
-              + e.fault().problem());
-    } catch (RuntimeException e) { // a failing step must not prevent the others
-      log.warning(
-          "reconciliation step failed and will be retried: "
-              + step.getClass().getSimpleName()
-              + ": "
-              + e);
-    }
-  }
-
-  private boolean isRecorded(String provider, SandboxId id) {
-    return ledger
-        .sandboxes()
-        .find(id)
-        .filter(entry -> entry.state() != SandboxState.DESTROYED)
-        .filter(entry -> entry.provider().equals(provider))
-        .isPresent();
-  }
-
-  private static boolean isExpired(SandboxEntry entry, Instant now) {
-    return entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent()
-        && entry.whenExpired() == ExpiryAction.DESTROY;
-  }
-
-  private void execute(ReconcileStep step) {
-    switch (step) {
-      case ReconcileStep.Attach(SandboxEntry entry) -> {
-        if (!liveSandboxes.contains(entry.id()) && entry.state() == SandboxState.RUNNING) {
-          liveSandboxes.get(entry);
-        }
-      }
-      case ReconcileStep.CorrectState(SandboxEntry entry, SandboxState state) -> {
-        SandboxEntry corrected = recorder.withState(entry, state, null);
-        recorder.update(
-            entry,
-            state == SandboxState.RUNNING
-                ? SuspensionState.resumed(corrected, corrected.updatedAt())
-                : corrected);
-        Failpoint.RECONCILE_CORRECTED.reach();
-      }
-      case ReconcileStep.MarkLost(SandboxEntry entry, String why) -> {
-        SandboxEntry lost = recorder.withState(entry, SandboxState.ERROR, why);
-        if (entry.state() != SandboxState.CREATING && isExpired(entry, lost.updatedAt())) {
-          return; // it reached its deadline; expiry handles it
-        }
-        if (recorder.update(entry, lost).isPresent()) {
-          Failpoint.RECONCILE_LOST.reach();
-          log.warning("sandbox " + entry.id() + ": " + why);
-          destroyer.destroy(entry.id(), DestroyOptions.FORCE, why);
-        }
-      }
-      case ReconcileStep.FinishDestroy(SandboxEntry entry) -> {
-        Failpoint.RECONCILE_FINISHING.reach();
-        destroyer.destroy(
-            entry.id(),
-            DestroyOptions.FORCE,
-            entry.cause().orElse("its destruction was interrupted"));
-      }
-      case ReconcileStep.DiscardSuspended(SandboxEntry entry) -> {
-        Failpoint.RECONCILE_REMOVING.reach();
-        snapshotSuspension.discard(entry.id());
-        Failpoint.RECONCILE_REMOVED.reach();
-      }
-      case ReconcileStep.LeaveUnrecorded(String provider, SandboxId id) -> {
-        if (unrecorded.add(id)) {
-          log.warning(
-              "sandbox "
-                  + id
-                  + " of "
-                  + provider
-                  + " is not recorded in the ledger, because it was created after the backup that"
-                  + " the ledger was restored from; it is left running until its expiry. To destroy"
-                  + " all such sandboxes, stop the server and run isola restore --destroy-unrecorded");
-        }
-      }
-      case ReconcileStep.RemoveUnknown(String provider, SandboxId id) -> {
-        if (liveSandboxes.isInTransition(id) || isRecorded(provider, id)) {
-          return; // it was created after the inventory was taken
-        }
-        log.warning(
-            "sandbox " + id + " of " + provider + " is not recorded in the ledger; removing it");
-        Failpoint.RECONCILE_REMOVING.reach();
-        registry.get(provider).destroy(id, DestroyOptions.FORCE);
-        Failpoint.RECONCILE_REMOVED.reach();
-      }
-    }
   }
 }

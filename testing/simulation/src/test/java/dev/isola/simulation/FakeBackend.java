@@ -8,12 +8,9 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** The backend of one provider, such as a cluster. Calls take effect even if the caller crashes. */
 final class FakeBackend {
@@ -28,9 +25,6 @@ final class FakeBackend {
   final long memoryMb;
   private final World world;
   private final Map<SandboxId, InventoryItem> sandboxes = new HashMap<>();
-
-  /** What may be unknown to the ledger; the rest is recorded. */
-  final Set<SandboxId> suspects = new HashSet<>();
 
   FakeBackend(World world, String name, long memoryMb) {
     this.world = world;
@@ -68,7 +62,6 @@ final class FakeBackend {
         new InventoryItem(
             id, SandboxState.RUNNING, Timeline.instant(world.timeline.now()), Map.of()));
     world.monitor.exists(this, id);
-    world.checkRecorded(this, id);
   }
 
   void destroy(SimulatedServer caller, SandboxId id, Consumer<Boolean> then) {
@@ -84,6 +77,15 @@ final class FakeBackend {
         () -> then.accept(!fails));
   }
 
+  /** Tells a server whether a sandbox exists, as an attach does. */
+  void verify(SimulatedServer caller, SandboxId id, Consumer<Boolean> then) {
+    boolean[] found = {false};
+    caller.deliverAfter(
+        world.random.nextLong(20, 200) * MILLISECOND,
+        () -> found[0] = sandboxes.containsKey(id),
+        () -> then.accept(found[0]));
+  }
+
   /** Ends a sandbox without a server: it fails, or its agent reaches its deadline. */
   void lose(SandboxId id) {
     sandboxes.remove(id);
@@ -91,10 +93,6 @@ final class FakeBackend {
 
   boolean has(SandboxId id) {
     return sandboxes.containsKey(id);
-  }
-
-  @Nullable InventoryItem find(SandboxId id) {
-    return sandboxes.get(id);
   }
 
   int size() {

@@ -43,6 +43,7 @@ final class LedgerView implements Ledger {
   private final SimulatedServer server;
   private final SandboxEntries sandboxes;
   private final ServerEntries servers;
+  private final SettingEntries settings;
   private Operation operation = Operation.HEARTBEAT;
   private Fate fate = Fate.ANSWERED;
 
@@ -51,6 +52,7 @@ final class LedgerView implements Ledger {
     this.server = server;
     sandboxes = proxy(SandboxEntries.class, world.ledger.sandboxes());
     servers = proxy(ServerEntries.class, world.ledger.servers());
+    settings = proxy(SettingEntries.class, world.ledger.settings());
   }
 
   /** Sets the purpose of the following calls, and what becomes of the first of them. */
@@ -108,11 +110,6 @@ final class LedgerView implements Ledger {
     return Fault.of(code, problem, "read before retrying").exception();
   }
 
-  /** Counts a read of which the model knows the answer without asking. */
-  void countLookup(long ids) {
-    world.roundTrips.count(operation, ids / SandboxEntries.MAX_LIMIT);
-  }
-
   /** Returns whether the ledger has a sandbox of a provider that is not destroyed. */
   boolean isOpen(SandboxId id, String provider) {
     return provider.equals(sandboxes.findOpen(java.util.List.of(id)).get(id));
@@ -140,7 +137,7 @@ final class LedgerView implements Ledger {
 
   @Override
   public SettingEntries settings() {
-    return world.ledger.settings();
+    return settings;
   }
 
   @Override

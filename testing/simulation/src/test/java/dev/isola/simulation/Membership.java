@@ -124,7 +124,7 @@ final class Membership {
     }
     Runnable again = () -> server.later(Scenario.HEARTBEAT, this::recover);
     if (entries.stream().map(SandboxEntry::id).anyMatch(this::isNotAttached)) {
-      new Reconciliation(server).runOnce(again);
+      server.reconciliation().runOnce(again);
     } else {
       again.run();
     }

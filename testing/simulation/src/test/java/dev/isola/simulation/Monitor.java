@@ -220,9 +220,6 @@ final class Monitor {
         report(Kind.NO_CAUSE, "sandbox " + id + " failed without a cause");
       }
     }
-    if (after.state() == SandboxState.DESTROYED || !after.provider().equals(before.provider())) {
-      world.unrecorded(before);
-    }
     boolean ends = after.state() == SandboxState.TERMINATING || after.state() == SandboxState.ERROR;
     if (ends && before.state() == SandboxState.RUNNING) {
       checkReason(id, after);

@@ -10,7 +10,8 @@ enum Operation {
   EXPIRY("expiry of a sandbox"),
   HEARTBEAT("renewal of a lease"),
   RECOVERY("search for sandboxes of lost servers"),
-  RECONCILE("reconciliation of one server");
+  RECONCILE("reconciliation of one server"),
+  COMPARE("comparison of a shared inventory");
 
   final String label;
 

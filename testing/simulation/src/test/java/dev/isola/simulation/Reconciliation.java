@@ -2,9 +2,12 @@ package dev.isola.simulation;
 
 import static dev.isola.simulation.Timeline.MILLISECOND;
 
+import dev.isola.engine.reconcile.InventoryDifference;
+import dev.isola.engine.reconcile.InventoryDifferences;
 import dev.isola.engine.reconcile.ReconcileInput;
 import dev.isola.engine.reconcile.ReconcilePlanner;
 import dev.isola.engine.reconcile.ReconcileStep;
+import dev.isola.engine.reconcile.RestoreGaps;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -13,25 +16,30 @@ import dev.isola.store.SandboxEntry;
 import dev.isola.store.UpdateResult;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Compares the sandboxes of one server with the backends, as {@link ReconcilePlanner} decides, one
- * step after the other. Also removes what a backend has and the ledger does not.
+ * Reconciles the sandboxes of one server, as {@link ReconcilePlanner} decides, and
+ * carries out its steps. Also removes what a backend has and the ledger does not.
  */
 final class Reconciliation {
   private final SimulatedServer server;
   private final World world;
+  private final List<String> clusters;
+  private final Workers<ReconcileStep> workers;
+
+  /** What a server reads of the ledger. */
+  private record Read(
+      List<SandboxEntry> entries, Map<SandboxId, InventoryDifference> differences) {}
 
   Reconciliation(SimulatedServer server) {
     this.server = server;
     this.world = server.world;
+    clusters = world.clusters.stream().map(cluster -> cluster.name).toList();
+    workers = new Workers<>(server, step -> List.of(step.provider(), step.id()));
   }
 
   /** Reconciles now and again after each interval. */
@@ -51,87 +59,46 @@ final class Reconciliation {
     world.roundTrips.begin(Operation.RECONCILE);
     server.database.call(
         Operation.RECONCILE,
-        ledger -> ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().owner(server.name)),
-        before -> {
-          Map<SandboxId, String> early =
-              skipsCheck() ? recorded(world.ledger.sandboxes().open()) : Map.of();
-          server.later(
-              world.random.nextLong(50, 500) * MILLISECOND,
-              () -> compare(before, inventories(before), early, done));
-        },
+        ledger ->
+            new Read(
+                ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().owner(server.name)),
+                InventoryDifferences.read(ledger, clusters, server.name)),
+        read ->
+            server.later(
+                world.random.nextLong(50, 500) * MILLISECOND,
+                () -> compare(read, server.machine.inventory(), done)),
         _ -> done.run());
   }
 
-  private static Map<SandboxId, String> recorded(List<SandboxEntry> entries) {
-    Map<SandboxId, String> recorded = HashMap.newHashMap(entries.size());
-    entries.forEach(entry -> recorded.put(entry.id(), entry.provider()));
-    return recorded;
-  }
-
-  private boolean skipsCheck() {
+  boolean skipsCheck() {
     return world.scenario.planted() == PlantedFault.REMOVAL_WITHOUT_CHECK;
   }
 
-  /** Returns what this machine and the clusters have. */
-  private Map<String, List<InventoryItem>> inventories(List<SandboxEntry> entries) {
-    Map<String, List<InventoryItem>> inventories = new HashMap<>();
-    inventories.put(World.LOCAL, server.machine.inventory());
-    for (FakeBackend cluster : world.clusters) {
-      inventories.put(
-          cluster.name,
-          world.scenario.comparesWholeInventories()
-              ? cluster.inventory()
-              : relevant(cluster, entries));
-    }
-    return inventories;
-  }
-
-  /** Returns the items of these entries, and those that may not be recorded. */
-  private static List<InventoryItem> relevant(FakeBackend cluster, List<SandboxEntry> entries) {
-    List<InventoryItem> items = new ArrayList<>();
-    Set<SandboxId> suspects = new TreeSet<>(cluster.suspects);
-    for (SandboxEntry entry : entries) {
-      InventoryItem item = entry.provider().equals(cluster.name) ? cluster.find(entry.id()) : null;
-      if (item != null) {
-        items.add(item);
-        suspects.remove(entry.id());
-      }
-    }
-    for (SandboxId id : suspects) {
-      InventoryItem item = cluster.find(id);
-      if (item == null) {
-        cluster.suspects.remove(id);
-      } else {
-        items.add(item);
-      }
-    }
-    return items;
-  }
-
-  private void compare(
-      List<SandboxEntry> before,
-      Map<String, List<InventoryItem>> inventories,
-      Map<SandboxId, String> early,
-      Runnable done) {
-    List<SandboxId> ids = new ArrayList<>();
-    inventories.values().forEach(items -> items.forEach(item -> ids.add(item.id())));
-    long omitted = (long) server.machine.size() - ids.size();
-    for (FakeBackend cluster : world.clusters) {
-      omitted += cluster.size();
-    }
-    long counted = Math.max(0, omitted);
+  /** Compares with this machine, and takes over what another server has found in the clusters. */
+  private void compare(Read read, List<InventoryItem> machine, Runnable done) {
+    List<SandboxEntry> before = read.entries();
+    List<SandboxId> ids = machine.stream().map(InventoryItem::id).toList();
     server.database.call(
         Operation.RECONCILE,
-        ledger -> {
-          ledger.countLookup(counted);
-          return skipsCheck() ? early : ledger.sandboxes().findOpen(ids);
-        },
+        ledger -> ledger.sandboxes().findOpen(ids),
         after -> {
           List<ReconcileStep> steps =
-              ReconcilePlanner.plan(
-                  new ReconcileInput(before, inventories, after, server.inTransition, Set.of()));
+              new ArrayList<>(
+                  ReconcilePlanner.plan(
+                      new ReconcileInput(
+                          before,
+                          Map.of(World.LOCAL, machine),
+                          after,
+                          server.inTransition,
+                          Set.of())));
+          steps.addAll(
+              ReconcilePlanner.planOwned(
+                  before.stream().filter(world::isShared).toList(),
+                  read.differences(),
+                  server.inTransition,
+                  RestoreGaps.NONE));
           attach(before, steps);
-          next(ordered(steps).iterator(), done);
+          execute(steps, done);
         },
         _ -> done.run());
   }
@@ -164,17 +131,32 @@ final class Reconciliation {
     return ordered;
   }
 
-  private void next(Iterator<ReconcileStep> rest, Runnable done) {
-    if (rest.hasNext()) {
-      execute(rest.next(), () -> next(rest, done));
-    } else {
-      done.run();
-    }
+  /** Carries out steps, several at a time for each provider. */
+  void execute(List<ReconcileStep> steps, Runnable done) {
+    workers.run(
+        ordered(steps),
+        ReconcileStep::provider,
+        this::execute,
+        Scenario.STEPS_LIMIT,
+        _ -> done.run());
   }
 
   private void execute(ReconcileStep step, Runnable done) {
     switch (step) {
       case ReconcileStep.MarkLost(SandboxEntry entry, String why) -> markLost(entry, why, done);
+      case ReconcileStep.VerifyLost(SandboxEntry entry, String why) ->
+          world
+              .backend(entry)
+              .verify(
+                  server,
+                  entry.id(),
+                  exists -> {
+                    if (exists) {
+                      done.run();
+                    } else {
+                      markLost(entry, why, done);
+                    }
+                  });
       case ReconcileStep.FinishDestroy(SandboxEntry entry) -> {
         Destruction destruction = new Destruction(server, Operation.DESTROY);
         if (entry.state() == SandboxState.TERMINATING) {

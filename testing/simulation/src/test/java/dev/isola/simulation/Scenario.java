@@ -14,8 +14,15 @@ record Scenario(int servers, int sandboxes, long seed, Faults faults, PlantedFau
 
   static final long RECONCILE_INTERVAL = 30 * SECOND;
   static final long HEALTH_INTERVAL = 30 * SECOND;
-  static final int SWEEP_BATCH = 100;
-  static final int SWEEP_PARALLELISM = 8;
+
+  /** The limits of the expiry and the reconciliation of the engine. */
+  static final int SWEEP_BATCH = 256;
+
+  static final long SWEEP_LIMIT = 2 * SECOND;
+  static final long STEPS_LIMIT = 20 * SECOND;
+
+  /** How much a server does at a time at each provider. */
+  static final int PARALLELISM = 32;
 
   static final long LEASE = 5 * SECOND;
   static final long HEARTBEAT = LEASE / 5;
@@ -28,9 +35,6 @@ record Scenario(int servers, int sandboxes, long seed, Faults faults, PlantedFau
 
   /** Sandboxes that one server creates in a second. */
   private static final long RATE = 17;
-
-  /** The largest scenario in which servers compare whole inventories, item by item. */
-  private static final int WHOLE_INVENTORIES = 20_000;
 
   Scenario(int servers, int sandboxes) {
     this(servers, sandboxes, 1, Faults.MANY, PlantedFault.NONE);
@@ -46,14 +50,6 @@ record Scenario(int servers, int sandboxes, long seed, Faults faults, PlantedFau
 
   Scenario withSeed(long other) {
     return new Scenario(servers, sandboxes, other, faults, planted);
-  }
-
-  /**
-   * Returns whether servers compare whole inventories. Otherwise they omit the items that other
-   * servers have recorded, for which the planner has no steps, and count the round trips.
-   */
-  boolean comparesWholeInventories() {
-    return sandboxes <= WHOLE_INVENTORIES;
   }
 
   /** Returns how long clients create sandboxes. */

@@ -48,6 +48,7 @@ final class SimulatedServer {
   private final long skew;
   private AdmissionQueue admission;
   private @Nullable Membership membership;
+  private @Nullable Reconciliation reconciliation;
   private int incarnation;
   private boolean up;
   private long pausedUntil;
@@ -81,6 +82,10 @@ final class SimulatedServer {
 
   Membership membership() {
     return Objects.requireNonNull(membership);
+  }
+
+  Reconciliation reconciliation() {
+    return Objects.requireNonNull(reconciliation);
   }
 
   boolean isUp() {
@@ -146,7 +151,10 @@ final class SimulatedServer {
   /** Starts the periodic tasks of the engine, after the server is registered. */
   void startTasks() {
     later(world.random.nextLong(Scenario.SWEEP_INTERVAL), new Sweep(this)::run);
-    new Reconciliation(this).run();
+    Reconciliation own = new Reconciliation(this);
+    reconciliation = own;
+    own.run();
+    new Comparison(this, own).run();
   }
 
   /** Returns whether this server may act as the owner of its sandboxes. */

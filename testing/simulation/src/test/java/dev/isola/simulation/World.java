@@ -3,8 +3,6 @@ package dev.isola.simulation;
 import static dev.isola.simulation.Timeline.MINUTE;
 import static dev.isola.simulation.Timeline.SECOND;
 
-import dev.isola.spi.SandboxId;
-import dev.isola.spi.SandboxState;
 import dev.isola.store.InMemoryLedger;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
@@ -117,26 +115,6 @@ final class World {
       return server(owner).machine;
     }
     return clusters.stream().filter(one -> one.name.equals(provider)).findFirst().orElseThrow();
-  }
-
-  /** Notes that the ledger may not know a sandbox that a backend has. */
-  void checkRecorded(FakeBackend backend, SandboxId id) {
-    if (ledger
-        .sandboxes()
-        .find(id)
-        .filter(entry -> entry.state() != SandboxState.DESTROYED)
-        .filter(entry -> entry.provider().equals(backend.name))
-        .isEmpty()) {
-      backend.suspects.add(id);
-    }
-  }
-
-  /** Notes that the ledger no longer knows a sandbox where it was. */
-  void unrecorded(SandboxEntry before) {
-    FakeBackend backend = backend(before);
-    if (backend.has(before.id())) {
-      backend.suspects.add(before.id());
-    }
   }
 
   List<FakeBackend> allBackends() {

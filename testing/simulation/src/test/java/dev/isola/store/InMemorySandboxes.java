@@ -389,15 +389,21 @@ public final class InMemorySandboxes implements SandboxEntries {
         || (text.length() >= EntryFilter.SHORTEST_PREFIX && entry.id().value().startsWith(text));
   }
 
-  /** Uses the index of an owner, which the lists of the real ledgers do too. */
+  /** Returns the open sandboxes of an owner or of a provider without looking through all rows. */
   @Override
   public List<SandboxEntry> listAll(EntryFilter filter) {
-    Optional<String> owner = filter.owner();
-    if (owner.isEmpty() || !filter.equals(EntryFilter.ALL.notDestroyed().owner(owner.get()))) {
-      return SandboxEntries.super.listAll(filter);
+    EntryFilter open = EntryFilter.ALL.notDestroyed();
+    if (filter.owner().isPresent() && filter.equals(open.owner(filter.owner().get()))) {
+      return ledger.locked(
+          () ->
+              owned(filter.owner().get()).open.values().stream().map(row -> row.entry).toList());
     }
-    return ledger.locked(
-        () -> owned(owner.get()).open.values().stream().map(row -> row.entry).toList());
+    if (filter.provider().isPresent() && filter.equals(open.provider(filter.provider().get()))) {
+      return open().stream()
+          .filter(entry -> entry.provider().equals(filter.provider().get()))
+          .toList();
+    }
+    return SandboxEntries.super.listAll(filter);
   }
 
   /** Returns all sandboxes that are not destroyed. */
