@@ -83,7 +83,10 @@ final class Membership implements AutoCloseable {
     takeOver = new TakeOverTask(ledger, lease, shared, registry.instances().keySet(), clock, log);
     peers = new LedgerPeers(ledger, lease, takeOver, liveSandboxes::contains, key(sealed));
     renewal = leaseLoop(() -> lease.renew(this::dropLost, reserved(shared, admission)));
-    recovery = Thread.ofVirtual().name("isola-take-over").unstarted(loop("isola-take-over", this::recover));
+    recovery =
+        Thread.ofVirtual()
+            .name("isola-take-over")
+            .unstarted(loop("isola-take-over", this::recover));
     handOver = Thread.ofVirtual().name("isola-hand-over").unstarted(this::handOverIdle);
   }
 

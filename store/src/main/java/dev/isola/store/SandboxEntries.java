@@ -91,8 +91,8 @@ public interface SandboxEntries {
 
   /**
    * Gives up sandboxes of a server that shuts down, so that another server can take them over at
-   * once. The revision increases, so that a write of the server fails afterwards. Sandboxes that are
-   * being created or destroyed, or that another server owns, are left unchanged.
+   * once. The revision increases, so that a write of the server fails afterwards. Sandboxes that
+   * are being created or destroyed, or that another server owns, are left unchanged.
    *
    * @return the sandboxes that have no owner now
    */

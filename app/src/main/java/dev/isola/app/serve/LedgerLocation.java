@@ -34,12 +34,15 @@ public final class LedgerLocation {
   }
 
   /**
-   * Returns the location of the ledger in PostgreSQL, for one process that no server may run beside.
+   * Returns the location of the ledger in PostgreSQL, for one process that no server may run
+   * beside.
    *
    * @throws java.util.NoSuchElementException if the configuration names none
    */
   public static LedgerConfig ofOneServer(Config config) {
-    return of(new String(config.get(ConfigKeys.STORE_URL).orElseThrow().reveal(), StandardCharsets.UTF_8));
+    return of(
+        new String(
+            config.get(ConfigKeys.STORE_URL).orElseThrow().reveal(), StandardCharsets.UTF_8));
   }
 
   private static LedgerConfig shared(LedgerConfig ledger) {

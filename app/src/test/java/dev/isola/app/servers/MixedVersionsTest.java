@@ -140,8 +140,7 @@ class MixedVersionsTest {
   private int schemaVersion() throws SQLException {
     try (Connection connection = postgres.getPostgresDatabase().getConnection();
         Statement statement = connection.createStatement();
-        ResultSet found =
-            statement.executeQuery("select max(version) from isola.schema_version")) {
+        ResultSet found = statement.executeQuery("select max(version) from isola.schema_version")) {
       assertThat(found.next()).isTrue();
       return found.getInt(1);
     }

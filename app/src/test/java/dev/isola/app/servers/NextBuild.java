@@ -40,8 +40,7 @@ final class NextBuild {
         create table next_release (name text not null primary key);
         """);
     String source = Files.readString(SOURCE);
-    String changed =
-        source.replace("\"" + LAST + "\")", "\"" + LAST + "\", \"" + NEXT + "\")");
+    String changed = source.replace("\"" + LAST + "\")", "\"" + LAST + "\", \"" + NEXT + "\")");
     assertThat(changed).as("the list of migrations ends with " + LAST).isNotEqualTo(source);
     Path file = folder.resolve("next-source").resolve("Migrations.java");
     Files.createDirectories(file.getParent());

@@ -45,8 +45,7 @@ final class OpenConnections implements AutoCloseable {
             .filter(line -> line.startsWith("Content-Length: "))
             .mapToInt(line -> Integer.parseInt(line.substring(16)))
             .sum();
-    head.append(
-        new String(socket.getInputStream().readNBytes(length), StandardCharsets.US_ASCII));
+    head.append(new String(socket.getInputStream().readNBytes(length), StandardCharsets.US_ASCII));
     return head.toString();
   }
 

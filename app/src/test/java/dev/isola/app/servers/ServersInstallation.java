@@ -17,7 +17,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -182,8 +181,7 @@ final class ServersInstallation implements AutoCloseable {
   }
 
   /** Lists the sandboxes of a server that are not destroyed. */
-  static List<Map<String, Object>> sandboxes(TrafficClient client)
-      throws InterruptedException {
+  static List<Map<String, Object>> sandboxes(TrafficClient client) throws InterruptedException {
     List<Map<String, Object>> all = new ArrayList<>();
     String cursor = "";
     do {
@@ -383,8 +381,7 @@ final class ServersInstallation implements AutoCloseable {
   }
 
   /** Returns the milliseconds until all probes run a command again at another server. */
-  long awaitRecovery(List<String> probes, FrontServer victim, long killedNanos)
-      throws Exception {
+  long awaitRecovery(List<String> probes, FrontServer victim, long killedNanos) throws Exception {
     try (TrafficClient direct = new TrafficClient(otherThan(victim).url())) {
       for (String probe : probes) {
         while (!answers(direct, probe)) {
@@ -417,5 +414,4 @@ final class ServersInstallation implements AutoCloseable {
     int rank = (int) Math.ceil(sorted.size() * percent / 100.0);
     return sorted.get(Math.max(0, rank - 1));
   }
-
 }

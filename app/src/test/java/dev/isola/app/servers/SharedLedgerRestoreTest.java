@@ -165,8 +165,7 @@ class SharedLedgerRestoreTest {
                 boolean found =
                     Files.readString(front.log())
                         .lines()
-                        .anyMatch(
-                            line -> line.contains(text) && line.contains("after the backup"));
+                        .anyMatch(line -> line.contains(text) && line.contains("after the backup"));
                 if (found) {
                   return true;
                 }

@@ -39,8 +39,7 @@ final class SystemPostgres implements AutoCloseable {
     Optional<Path> programs = programs();
     assumeTrue(programs.isPresent(), "NOT RUN: PostgreSQL is not installed in " + INSTALLED);
     Files.createDirectories(folder);
-    SystemPostgres postgres =
-        new SystemPostgres(programs.get(), folder, FrontServer.freePort());
+    SystemPostgres postgres = new SystemPostgres(programs.get(), folder, FrontServer.freePort());
     String _ =
         postgres.unprivileged(
             "initdb", "--no-sync", "--auth=trust", "--username=isola", postgres.data());
@@ -116,8 +115,7 @@ final class SystemPostgres implements AutoCloseable {
   @Override
   public void close() {
     try {
-      String _ =
-          unprivileged("pg_ctl", "--pgdata=" + data(), "--mode=immediate", "--wait", "stop");
+      String _ = unprivileged("pg_ctl", "--pgdata=" + data(), "--mode=immediate", "--wait", "stop");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {

@@ -28,6 +28,7 @@ import java.util.stream.Stream;
 public final class InMemorySandboxes implements SandboxEntries {
   /** The owner of the sandboxes of a server that has the ledger to itself. */
   private static final String NO_OWNER = "";
+
   private static final Set<SandboxState> GIVEN_UP =
       Set.of(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
 
@@ -288,8 +289,7 @@ public final class InMemorySandboxes implements SandboxEntries {
                   .filter(row -> row.entry.owner().equals(owner))
                   .filter(row -> GIVEN_UP.contains(row.entry.state()))
                   .toList();
-          given.forEach(
-              row -> replace(row, withOwner(row.entry, NO_OWNER, row.entry.fence() + 1)));
+          given.forEach(row -> replace(row, withOwner(row.entry, NO_OWNER, row.entry.fence() + 1)));
           return given.stream().map(row -> row.entry.id()).toList();
         });
   }
