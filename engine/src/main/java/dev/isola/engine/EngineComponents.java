@@ -384,6 +384,7 @@ final class EngineComponents implements AutoCloseable {
   @Override
   public void close() {
     membership.ifPresent(Membership::close);
+    expiry.close();
     steps.close();
     store.close();
     traces.close();

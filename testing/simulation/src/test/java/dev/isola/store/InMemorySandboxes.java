@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
@@ -401,17 +402,19 @@ public final class InMemorySandboxes implements SandboxEntries {
   }
 
   @Override
-  public List<SandboxEntry> findExpired(Optional<String> owner, Instant now, int limit) {
+  public List<SandboxEntry> findExpired(
+      Optional<String> owner, Set<String> except, Instant now, int limit) {
     checkLimit(limit);
     return ledger.locked(
         () ->
-            owner.isPresent()
-                ? due(owned(owner.get()), now).limit(limit).toList()
-                : owners.values().stream()
-                    .flatMap(index -> due(index, now))
-                    .sorted(Comparator.comparing(entry -> entry.dueAt().orElseThrow()))
-                    .limit(limit)
-                    .toList());
+            (owner.isPresent()
+                    ? due(owned(owner.get()), now)
+                    : owners.values().stream()
+                        .flatMap(index -> due(index, now))
+                        .sorted(Comparator.comparing(entry -> entry.dueAt().orElseThrow())))
+                .filter(entry -> !except.contains(entry.provider()))
+                .limit(limit)
+                .toList());
   }
 
   private static Stream<SandboxEntry> due(Index index, Instant now) {
