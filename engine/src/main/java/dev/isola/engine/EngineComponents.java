@@ -343,6 +343,7 @@ final class EngineComponents implements AutoCloseable {
     schedule.every(expiryInterval, "expiry", expiry::sweep);
     schedule.every(reconcileInterval, "reconcile", reconciler::reconcile);
     if (ownership.server().isPresent()) {
+      schedule.once("shared inventories", sharedReconciler::compare);
       schedule.every(reconcileInterval, "shared inventories", sharedReconciler::compare);
     }
     schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
