@@ -344,6 +344,7 @@ final class EngineComponents implements AutoCloseable {
     schedule.every(expiryInterval, "expiry", expiry::sweep);
     schedule.every(reconcileInterval, "reconcile", reconciler::reconcile);
     if (ownership.server().isPresent()) {
+      schedule.once("shared inventories", sharedReconciler::compare);
       schedule.every(reconcileInterval, "shared inventories", sharedReconciler::compare);
     }
     schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
@@ -385,6 +386,7 @@ final class EngineComponents implements AutoCloseable {
   @Override
   public void close() {
     membership.ifPresent(Membership::close);
+    expiry.close();
     steps.close();
     store.close();
     traces.close();

@@ -21,12 +21,28 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** A backend in memory that several engines reach, each through a provider of its own. */
 final class FakeSharedProvider implements Provider, ProviderFactory {
   private final FakeProvider description;
   private final Map<SandboxId, Instant> running;
   final AtomicInteger attached = new AtomicInteger();
+  final AtomicInteger inventories = new AtomicInteger();
+
+  /** Lets this server see nothing of the backend in its inventories. */
+  volatile boolean blind;
+
+  /** Runs when the backend has a sandbox and the server does not know yet. */
+  volatile AfterCreate afterCreate = () -> {};
+
+  /** What happens between a create and its answer. */
+  interface AfterCreate {
+    void run() throws InterruptedException;
+  }
+
+  /** Runs before a sandbox is destroyed through this server. */
+  volatile Consumer<SandboxId> beforeDestroy = id -> {};
   final ConcurrentLinkedQueue<SandboxId> destroyed;
 
   private FakeSharedProvider(
@@ -40,6 +56,11 @@ final class FakeSharedProvider implements Provider, ProviderFactory {
 
   FakeSharedProvider(String name) {
     this(new FakeProvider(name), new ConcurrentHashMap<>(), new ConcurrentLinkedQueue<>());
+  }
+
+  /** Ends a sandbox without a server, as the backend does when a machine fails. */
+  void lose(SandboxId id) {
+    running.remove(id);
   }
 
   /** Returns a provider of another server for the same backend. */
@@ -79,6 +100,11 @@ final class FakeSharedProvider implements Provider, ProviderFactory {
   @Override
   public Sandbox create(SandboxSpec spec) {
     running.put(spec.id(), Instant.now());
+    try {
+      afterCreate.run();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     return sandbox(spec.id());
   }
 
@@ -94,6 +120,10 @@ final class FakeSharedProvider implements Provider, ProviderFactory {
 
   @Override
   public List<InventoryItem> inventory() {
+    inventories.incrementAndGet();
+    if (blind) {
+      return List.of();
+    }
     return running.entrySet().stream()
         .map(one -> new InventoryItem(one.getKey(), SandboxState.RUNNING, one.getValue(), Map.of()))
         .toList();
@@ -101,6 +131,7 @@ final class FakeSharedProvider implements Provider, ProviderFactory {
 
   @Override
   public void destroy(SandboxId id, DestroyOptions how) {
+    beforeDestroy.accept(id);
     if (running.remove(id) != null) {
       destroyed.add(id);
     }

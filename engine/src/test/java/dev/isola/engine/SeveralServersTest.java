@@ -33,6 +33,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -237,6 +238,97 @@ class SeveralServersTest {
     SandboxId unknown = SandboxId.random(RANDOM);
     cloud.create(SandboxSpec.builder(unknown).build());
     await().untilAsserted(() -> assertThat(cloud.running()).containsOnlyKeys(recorded));
+  }
+
+  @Test
+  void lostSandboxIsRecordedByItsOwnerWhicheverServerComparesTheInventory() {
+    SandboxId lost = createAtA();
+    SandboxId lostOfB = b.engine.create(request()).view().id();
+    SandboxId kept = createAtA();
+    cloud.lose(lost);
+    cloud.lose(lostOfB);
+    for (SandboxId id : List.of(lost, lostOfB)) {
+      await().untilAsserted(() -> assertThat(entry(id).state()).isEqualTo(SandboxState.DESTROYED));
+      assertThat(entry(id).cause().orElseThrow()).isEqualTo("lost: cloud no longer has it");
+    }
+    assertThat(entry(lost).owner()).isEqualTo("a");
+    assertThat(entry(lostOfB).owner()).isEqualTo("b");
+    assertThat(entry(kept).state()).isEqualTo(SandboxState.RUNNING);
+  }
+
+  @Test
+  void serverThatDoesNotSeeTheSandboxesOfOthersDoesNotEndThem() {
+    SandboxId id = createAtA();
+    cloudOfB.blind = true;
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(a.log.warnings)
+                    .anyMatch(one -> one.contains("another server has not found sandbox " + id)));
+    assertThat(entry(id).state()).isEqualTo(SandboxState.RUNNING);
+    assertThat(cloud.running()).containsOnlyKeys(id);
+  }
+
+  @Test
+  void oneServerComparesTheInventoryForAll() {
+    long start = System.nanoTime();
+    int before = cloud.inventories.get() + cloudOfB.inventories.get();
+    await().until(() -> cloud.inventories.get() + cloudOfB.inventories.get() >= before + 10);
+    long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
+    // With an inventory for each server and second there would be twice as many.
+    assertThat(cloud.inventories.get() + cloudOfB.inventories.get() - before)
+        .isLessThanOrEqualTo((int) seconds + 2);
+  }
+
+  @Test
+  void sandboxThatIsBeingCreatedIsNeitherLostNorRemoved() throws InterruptedException {
+    CountDownLatch created = new CountDownLatch(1);
+    CountDownLatch proceed = new CountDownLatch(1);
+    cloud.afterCreate =
+        () -> {
+          created.countDown();
+          proceed.await();
+        };
+    SandboxRequest request = request();
+    Thread creation = Thread.ofVirtual().start(() -> a.engine.create(request));
+    created.await();
+    int before = cloud.inventories.get() + cloudOfB.inventories.get();
+    await().until(() -> cloud.inventories.get() + cloudOfB.inventories.get() >= before + 3);
+    proceed.countDown();
+    creation.join();
+    assertThat(cloud.destroyed).isEmpty();
+    assertThat(b.ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed()))
+        .extracting(SandboxEntry::state)
+        .containsExactly(SandboxState.RUNNING);
+  }
+
+  @Test
+  void claimOfAServerThatDiedDelaysTheComparisonByOneInterval() {
+    SandboxId id = createAtA();
+    // Another server claims the comparison and dies at once.
+    await()
+        .until(
+            () ->
+                b.ledger.servers().claimTask("inventory of cloud", Duration.ofSeconds(3)));
+    cloud.lose(id);
+    await().untilAsserted(() -> assertThat(entry(id).state()).isEqualTo(SandboxState.DESTROYED));
+  }
+
+  @Test
+  void differencesOfAServerThatIsGoneDoNotApplyToTheNextOwner() {
+    SandboxId id = createAtA();
+    cloudOfB.blind = true;
+    cloud.blind = true; // both report it as missing, but it exists
+    await()
+        .until(
+            () -> b.ledger.settings().get("inventory-differences/cloud", "a").isPresent());
+    endLease("a");
+    await().untilAsserted(() -> assertThat(entry(id).owner()).isEqualTo("b"));
+    cloud.blind = false;
+    cloudOfB.blind = false;
+    await().until(() -> b.ledger.settings().all("inventory-differences/cloud").isEmpty());
+    assertThat(entry(id).state()).isEqualTo(SandboxState.RUNNING);
+    assertThat(cloud.destroyed).isEmpty();
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The sandboxes of the ledger and their history. */
 public interface SandboxEntries {
@@ -72,13 +73,16 @@ public interface SandboxEntries {
    * in the meantime.
    */
   default List<SandboxEntry> findExpired(Instant now, int limit) {
-    return findExpired(Optional.empty(), now, limit);
+    return findExpired(Optional.empty(), Set.of(), now, limit);
   }
 
   /**
    * Returns the sandboxes that {@link #findExpired(Instant, int)} returns, of one owner or of all.
+   *
+   * @param except the providers whose sandboxes are omitted
    */
-  List<SandboxEntry> findExpired(Optional<String> owner, Instant now, int limit);
+  List<SandboxEntry> findExpired(
+      Optional<String> owner, Set<String> except, Instant now, int limit);
 
   /**
    * Makes a server the owner of sandboxes that have none: their owner has no valid lease, or no

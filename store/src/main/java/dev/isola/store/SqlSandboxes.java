@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -169,10 +170,12 @@ record SqlSandboxes(Database database) implements SandboxEntries {
   }
 
   @Override
-  public List<SandboxEntry> findExpired(Optional<String> owner, Instant now, int limit) {
+  public List<SandboxEntry> findExpired(
+      Optional<String> owner, Set<String> except, Instant now, int limit) {
     checkLimit(limit);
     List<Object> values = new ArrayList<>();
     owner.ifPresent(values::add);
+    values.addAll(except);
     values.addAll(List.of(now, limit));
     return database.read(
         c ->
@@ -181,6 +184,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
                     c,
                     "select * from sandbox where "
                         + (owner.isPresent() ? "owner = ? and " : "")
+                        + "provider <> ? and ".repeat(except.size())
                         + "due_at <= ? order by due_at limit ?",
                     SandboxRow::read,
                     values.toArray())));

@@ -2,6 +2,7 @@ package dev.isola.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Expiry, activity and claims from the warm pool. */
@@ -52,6 +54,21 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
     written(ledger.sandboxes().update(ending.withState(SandboxState.TERMINATING, NOW)));
 
     assertThat(due(end)).containsExactlyInAnyOrder("paused", "stopped");
+  }
+
+  @Test
+  void findExpiredOmitsTheSandboxesOfGivenProviders() {
+    running("one", b -> b.provider("slow", Isolation.CONTAINER).expiresAt(NOW));
+    running("two", b -> b.provider("hanging", Isolation.CONTAINER).expiresAt(NOW));
+    running("three", b -> b.provider("fast", Isolation.CONTAINER).expiresAt(NOW.plusSeconds(1)));
+
+    assertThat(
+            ledger
+                .sandboxes()
+                .findExpired(
+                    Optional.empty(), Set.of("slow", "hanging"), NOW.plusSeconds(1), 1))
+        .extracting(entry -> entry.id().value())
+        .containsExactly("three");
   }
 
   @Test

@@ -183,7 +183,7 @@ abstract class ServersContract extends LedgerContract {
   void expiryAndListsAreRestrictedToAnOwner() {
     running("x", entry -> entry.owner("a").expiresAt(NOW));
     running("y", entry -> entry.owner("b").expiresAt(NOW));
-    assertThat(ledger.sandboxes().findExpired(Optional.of("a"), NOW, 10))
+    assertThat(ledger.sandboxes().findExpired(Optional.of("a"), Set.of(), NOW, 10))
         .extracting(entry -> entry.id().value())
         .containsExactly("x");
     assertThat(ledger.sandboxes().list(EntryFilter.ALL.owner("b"), "", 10).entries())

@@ -2,6 +2,7 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.api.Log;
 import dev.isola.engine.peer.Ownership;
+import dev.isola.engine.registry.ProviderWorkers;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -11,23 +12,38 @@ import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntries;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 /**
  * Destroys or suspends expired and idle sandboxes as {@link ExpiryPlanner} decides. If a client
- * renews a sandbox at the same time, compare-and-set lets only one of the two changes succeed.
+ * renews a sandbox at the same time, compare-and-set lets only one of the two changes succeed. A
+ * provider that hangs delays only its own sandboxes.
  */
-public final class ExpirySweeper {
-  private static final int BATCH_SIZE = 100;
-  private static final int PARALLELISM = 8;
+public final class ExpirySweeper implements AutoCloseable {
+  private static final int BATCH_SIZE = 256;
+
+  /** How many sandboxes of a provider are destroyed or suspended at a time. */
+  private static final int PARALLELISM = 32;
+
+  /** A provider with so many unfinished sandboxes gets no more, so that others are found. */
+  private static final int MAX_UNFINISHED = 2 * BATCH_SIZE;
+
+  /** How long a sweep waits for slow sandboxes, which continue afterwards. */
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+
+  private final ProviderWorkers workers = new ProviderWorkers("isola-expiry", PARALLELISM);
+
+  /** The due sandboxes for which the last attempt failed; they stay due. */
+  private final Set<SandboxId> failed = ConcurrentHashMap.newKeySet();
 
   private final Ledger ledger;
   private final SandboxRecorder recorder;
@@ -66,49 +82,76 @@ public final class ExpirySweeper {
     touched.put(id, clock.instant());
   }
 
-  /** Handles all due sandboxes of this server and returns how many were destroyed. */
+  /**
+   * Handles the due sandboxes of this server and returns how many were destroyed. Continues without
+   * a pause while there are more and some of them are dealt with.
+   */
   public int sweep() {
-    flushActivity();
-    // Quarantined sandboxes stay due; raise the limit so that they do not hide others.
-    int most = Math.min(SandboxEntries.MAX_LIMIT, BATCH_SIZE + quarantine.size());
-    Instant now = clock.instant();
-    List<SandboxEntry> due =
-        ledger.sandboxes().findExpired(ownership.server(), now, most).stream()
-            .filter(entry -> !quarantine.holds(entry))
-            .toList();
-    List<ExpiryStep> steps = ExpiryPlanner.plan(due, now, activity.activeSandboxes());
-    return steps.isEmpty() ? 0 : execute(steps);
+    int destroyed = 0;
+    Batch batch;
+    do {
+      batch = sweepBatch();
+      destroyed += batch.destroyed();
+    } while (batch.full()
+        && batch.handled() > 0
+        && ownership.isCurrent()
+        && !Thread.currentThread().isInterrupted());
+    return destroyed;
   }
 
   /**
-   * Executes several steps in parallel, so that a hanging provider does not delay other sandboxes.
+   * What became of some due sandboxes.
+   *
+   * @param full whether there may be more
+   * @param handled how many are not due any more
    */
-  private int execute(List<ExpiryStep> steps) {
+  private record Batch(boolean full, int handled, int destroyed) {}
+
+  private Batch sweepBatch() {
+    flushActivity();
+    Set<String> busy = workers.busy(MAX_UNFINISHED);
+    // Sandboxes that stay due for now must not hide others.
+    int most =
+        Math.min(
+            SandboxEntries.MAX_LIMIT,
+            BATCH_SIZE + quarantine.size() + failed.size() + workers.pending());
+    Instant now = clock.instant();
+    List<SandboxEntry> due = ledger.sandboxes().findExpired(ownership.server(), busy, now, most);
+    failed.retainAll(due.stream().map(SandboxEntry::id).collect(Collectors.toSet()));
+    List<SandboxEntry> ready =
+        due.stream()
+            .filter(entry -> !quarantine.holds(entry))
+            .filter(entry -> !workers.isPending(entry.provider(), entry.id()))
+            .toList();
+    List<ExpiryStep> steps = ExpiryPlanner.plan(ready, now, activity.activeSandboxes());
+    AtomicInteger handled = new AtomicInteger();
     AtomicInteger destroyed = new AtomicInteger();
-    try (ExecutorService workers =
-        Executors.newFixedThreadPool(
-            Math.min(PARALLELISM, steps.size()),
-            Thread.ofVirtual().name("isola-expiry-", 0).factory())) {
-      for (ExpiryStep step : steps) {
-        workers.execute(
-            () -> {
-              if (attempt(step)) {
-                destroyed.incrementAndGet();
-              }
-            });
-      }
-    }
-    return destroyed.get();
+    boolean _ =
+        workers.run(
+            steps.stream()
+                .map(
+                    step ->
+                        new ProviderWorkers.Work(
+                            step.entry().provider(),
+                            step.id(),
+                            () -> attempt(step, handled, destroyed)))
+                .toList(),
+            LIMIT);
+    return new Batch(due.size() == most, handled.get(), destroyed.get());
   }
 
   /** Executes one step; a failure does not affect other sandboxes. */
-  private boolean attempt(ExpiryStep step) {
+  private void attempt(ExpiryStep step, AtomicInteger handled, AtomicInteger destroyed) {
     try {
       Failpoint.EXPIRY_FOUND.reach();
-      return execute(isUsedSince(step) ? new ExpiryStep.Touch(step.entry(), step.reason()) : step);
+      ExpiryStep current =
+          isUsedSince(step) ? new ExpiryStep.Touch(step.entry(), step.reason()) : step;
+      destroyed.addAndGet(execute(current) ? 1 : 0);
+      handled.addAndGet(current instanceof ExpiryStep.Touch ? 0 : 1);
+      failed.remove(step.id());
     } catch (RuntimeException e) {
+      failed.add(step.id());
       log.warning("sandbox " + step.id() + " is due but was neither destroyed nor suspended: " + e);
-      return false;
     }
   }
 
@@ -140,6 +183,12 @@ public final class ExpirySweeper {
             step.entry(), recorder.withState(step.entry(), SandboxState.TERMINATING, step.cause()))
         .map(this::finish)
         .orElse(false);
+  }
+
+  /** Interrupts the work that sweeps no longer wait for. */
+  @Override
+  public void close() {
+    workers.close();
   }
 
   private void flushActivity() {

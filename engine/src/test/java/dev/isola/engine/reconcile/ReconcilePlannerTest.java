@@ -10,10 +10,12 @@ import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -174,5 +176,69 @@ class ReconcilePlannerTest {
         .containsExactly(new ReconcileStep.CorrectState(suspended, SandboxState.RUNNING));
     assertThat(planAfterRestore(List.of(suspended), NOW, SandboxState.RUNNING))
         .containsExactly(new ReconcileStep.DiscardSuspended(suspended));
+  }
+
+  private static Map<SandboxId, InventoryDifference> difference(SandboxEntry entry, String found) {
+    List<InventoryItem> inventory =
+        found.equals("none") ? List.of() : List.of(item(SandboxState.valueOf(found)));
+    return ReconcilePlanner.differences(
+            plan(List.of(entry), Map.of("p", inventory), Set.of()),
+            found.equals("none") ? Set.of() : Set.of(ID),
+            RestoreGaps.NONE)
+        .getOrDefault(entry.owner(), List.of())
+        .stream()
+        .collect(Collectors.toMap(InventoryDifference::id, one -> one, (a, _) -> a, HashMap::new));
+  }
+
+  private static InventoryDifference ofAnEarlierRevision(InventoryDifference one) {
+    return new InventoryDifference(
+        one.id(), one.revision() - 1, one.recorded(), one.kind(), one.found(), one.why());
+  }
+
+  private static List<String> planOwned(
+      SandboxEntry entry, Map<SandboxId, InventoryDifference> differences) {
+    return ReconcilePlanner.planOwned(List.of(entry), differences, Set.of(), RestoreGaps.NONE)
+        .stream()
+        .map(step -> step.getClass().getSimpleName())
+        .toList();
+  }
+
+  /** The columns: recorded, in the inventory, the step of the owner, and after another change. */
+  @ParameterizedTest
+  @CsvSource({
+    "CREATING, none, MarkLost, MarkLost",
+    "CREATING, RUNNING, MarkLost, MarkLost",
+    "RUNNING, RUNNING, Attach, Attach",
+    "RUNNING, PAUSED, CorrectState, Attach",
+    "RUNNING, ERROR, MarkLost, VerifyLost",
+    "RUNNING, none, VerifyLost, VerifyLost",
+    "PAUSED, RUNNING, CorrectState, Attach",
+    "PAUSED, none, VerifyLost, VerifyLost",
+    "STOPPED, STOPPED, Attach, Attach",
+    "STOPPED, none, VerifyLost, VerifyLost",
+    "ERROR, none, FinishDestroy, FinishDestroy",
+    "TERMINATING, RUNNING, FinishDestroy, FinishDestroy",
+  })
+  void ownerActsOnDifferencesThatAnotherServerFound(
+      SandboxState recorded, String found, String step, String afterChange) {
+    SandboxEntry entry = entry(recorded);
+    Map<SandboxId, InventoryDifference> differences = difference(entry, found);
+    assertThat(planOwned(entry, differences)).containsExactly(step);
+    differences.replaceAll((_, one) -> ofAnEarlierRevision(one));
+    assertThat(planOwned(entry, differences)).containsExactly(afterChange);
+  }
+
+  @Test
+  void differenceSaysNothingAboutASandboxThatHasAnotherStateNow() {
+    Map<SandboxId, InventoryDifference> differences = difference(entry(SandboxState.RUNNING), "none");
+    assertThat(planOwned(entry(SandboxState.STOPPED), differences)).containsExactly("Attach");
+  }
+
+  @Test
+  void ownerDoesNothingAboutASandboxInTransition() {
+    SandboxEntry entry = entry(SandboxState.CREATING);
+    assertThat(
+            ReconcilePlanner.planOwned(List.of(entry), Map.of(), Set.of(ID), RestoreGaps.NONE))
+        .isEmpty();
   }
 }

@@ -422,17 +422,19 @@ public final class InMemorySandboxes implements SandboxEntries {
   }
 
   @Override
-  public List<SandboxEntry> findExpired(Optional<String> owner, Instant now, int limit) {
+  public List<SandboxEntry> findExpired(
+      Optional<String> owner, Set<String> except, Instant now, int limit) {
     checkLimit(limit);
     return ledger.locked(
         () ->
-            owner.isPresent()
-                ? due(owned(owner.get()), now).limit(limit).toList()
-                : owners.values().stream()
-                    .flatMap(index -> due(index, now))
-                    .sorted(Comparator.comparing(entry -> entry.dueAt().orElseThrow()))
-                    .limit(limit)
-                    .toList());
+            (owner.isPresent()
+                    ? due(owned(owner.get()), now)
+                    : owners.values().stream()
+                        .flatMap(index -> due(index, now))
+                        .sorted(Comparator.comparing(entry -> entry.dueAt().orElseThrow())))
+                .filter(entry -> !except.contains(entry.provider()))
+                .limit(limit)
+                .toList());
   }
 
   private static Stream<SandboxEntry> due(Index index, Instant now) {
