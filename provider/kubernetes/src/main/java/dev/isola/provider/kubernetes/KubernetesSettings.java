@@ -28,6 +28,8 @@ import java.util.stream.Stream;
  * @param gvisorCgroups whether gVisor joins the control groups of its pods on all nodes
  * @param keyFile the file with the key of the installation; empty for that in the data folder
  * @param storage where named volumes are; empty if there are none
+ * @param workspaceClaims whether the workspace of each sandbox is on a claim of its own, so that it
+ *     can be stopped
  */
 record KubernetesSettings(
     Optional<String> kubeconfig,
@@ -42,7 +44,8 @@ record KubernetesSettings(
     Optional<Duration> nodeGrace,
     boolean gvisorCgroups,
     Optional<Path> keyFile,
-    Optional<Storage> storage) {
+    Optional<Storage> storage,
+    boolean workspaceClaims) {
   private static final Map<String, String> PULL =
       Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
   private static final Map<String, UserNamespaces> USERS =
@@ -53,6 +56,8 @@ record KubernetesSettings(
           UserNamespaces.ALWAYS,
           "false",
           UserNamespaces.NEVER);
+  private static final String EPHEMERAL = "ephemeral";
+  private static final String CLAIM = "claim";
   private static final String RUNTIME_CLASS = "[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?";
 
   private static final String DEFAULT_CLASS = "default";
@@ -94,6 +99,13 @@ record KubernetesSettings(
     require(USERS.containsKey(users), "user_namespaces", "use auto, true or false");
     String gvisorCgroups = config.get("gvisor_cgroups").orElse("false");
     require(gvisorCgroups.matches("true|false"), "gvisor_cgroups", "use true or false");
+    String workspace = config.get("workspace").orElse(EPHEMERAL);
+    require(workspace.matches(EPHEMERAL + "|" + CLAIM), "workspace", "use ephemeral or claim");
+    Optional<Storage> storage = storage(config);
+    require(
+        workspace.equals(EPHEMERAL) || storage.isPresent(),
+        "workspace",
+        "claim needs the setting storage_class");
     return new KubernetesSettings(
         config.get("kubeconfig"),
         config.get("context"),
@@ -107,7 +119,8 @@ record KubernetesSettings(
         nodeGrace(config),
         gvisorCgroups.equals("true"),
         config.get("key_file").map(Path::of),
-        storage(config));
+        storage,
+        workspace.equals(CLAIM));
   }
 
   private static Optional<Duration> nodeGrace(ProviderConfig config) {
@@ -167,6 +180,8 @@ record KubernetesSettings(
 
   /** Returns the label that distinguishes the pods of several configurations in one namespace. */
   String provider() {
-    return "kubernetes" + runtimeClass.map(name -> "." + name).orElse("");
+    return "kubernetes"
+        + runtimeClass.map(name -> "." + name).orElse("")
+        + (workspaceClaims ? "_claim" : ""); // no runtime class has this character
   }
 }

@@ -13,7 +13,12 @@ import java.time.Duration;
 import java.util.Optional;
 
 /** Removes pods, and returns when their node has confirmed that nothing of them runs. */
-record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks locks) {
+record PodRemover(
+    SandboxPods pods,
+    PodWatch watch,
+    PodLinks links,
+    SandboxLocks locks,
+    Optional<WorkspaceClaims> claims) {
   /** The deadline of a cleanup after a failure that may have used up the caller's deadline. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(30);
 
@@ -29,11 +34,13 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
   void remove(SandboxId id, boolean force, Deadline deadline) {
     Optional<PodSnapshot> found = pods.find(id);
     links.destroyed(id);
-    if (found.isEmpty()) {
-      return;
-    }
+    found.ifPresent(pod -> removePod(id, pod, force, deadline));
+    claims.ifPresent(all -> all.remove(id, force, deadline));
+  }
+
+  /** Removes the pod of a sandbox, and keeps its claim. */
+  void removePod(SandboxId id, PodSnapshot pod, boolean force, Deadline deadline) {
     watch.start();
-    PodSnapshot pod = found.get();
     request(pod, PodPlan.DESTROY_GRACE_SECONDS);
     while (pods.find(id).filter(now -> now.uid().equals(pod.uid())).isPresent()) {
       if (deadline.over()) {
