@@ -68,7 +68,12 @@ final class KubernetesProvider implements Provider {
                         cluster, storage, context.instance(), settings.provider(), this::key));
     this.links =
         new PodLinks(
-            cluster, this::key, description.sandboxCapabilities(), claims, this::pausing, endedPods);
+            cluster,
+            this::key,
+            description.sandboxCapabilities(),
+            claims,
+            this::pausing,
+            endedPods);
     this.watch = new PodWatch(cluster, pods.selector(), links::ended);
     this.remover = new PodRemover(pods, watch, links, locks, claims);
     this.objects = new NamespaceObjects(cluster, context.instance());
@@ -79,8 +84,7 @@ final class KubernetesProvider implements Provider {
   private Pausing pausing(SandboxId id) {
     return new ClaimPausing(
         id,
-        new PodStopper(
-            settings, pods, objects, claims.orElseThrow(), watch, links, remover),
+        new PodStopper(settings, pods, objects, claims.orElseThrow(), watch, links, remover),
         locks,
         () -> known().isolation());
   }

@@ -5,7 +5,9 @@ import dev.isola.link.AgentConnector;
 import java.io.IOException;
 import java.time.Duration;
 
-/** Connects to the current pod of a sandbox. A sandbox that was stopped continues in another pod. */
+/**
+ * Connects to the current pod of a sandbox. A sandbox that was stopped continues in another pod.
+ */
 final class PodConnector implements AgentConnector {
   private record Target(AgentConnector connector, String uid) {}
 

@@ -91,7 +91,7 @@ record PodCreator(
   /** Returns the sandbox of this id that another process created; empty if there is none. */
   private Optional<Sandbox> existing(SandboxId id) {
     Optional<Sandbox> existing = attach(id);
-    boolean there = pods.find(id).isPresent() || claims.flatMap(all -> all.find(id)).isPresent();
+    boolean there = pods.find(id).isPresent() || claims.filter(all -> all.exists(id)).isPresent();
     if (there && existing.isEmpty()) {
       throw Fault.of(
               ErrorCode.CONFLICT,

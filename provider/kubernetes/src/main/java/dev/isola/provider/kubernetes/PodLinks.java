@@ -229,8 +229,7 @@ final class PodLinks implements AutoCloseable {
   }
 
   private AgentSandbox sandbox(SandboxId id, PodSnapshot pod, PodConnector connector) {
-    List<String> folders =
-        List.of(pod.annotations().getOrDefault(PodLabels.FOLDERS, "/workspace"));
+    List<String> folders = List.of(pod.annotations().getOrDefault(PodLabels.FOLDERS, "/workspace"));
     boolean filtered = pod.annotations().containsKey(PodLabels.FILTERED);
     return AgentSandbox.builder(id, connector, key.get().secretOf(id))
         .capabilities(capabilities)

@@ -6,6 +6,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.StateTransition;
 import dev.isola.spi.spec.SandboxSpec;
@@ -27,6 +28,7 @@ record PodStopper(
     PodRemover remover) {
   private static final Duration REMOVAL = Duration.ofSeconds(60);
   private static final Duration SHUTDOWN = Duration.ofSeconds(5);
+  private static final int KILLS = 2;
 
   /** Ends the processes, saves the files that are not on the claim, and removes the pod. */
   void stop(SandboxId id) {
@@ -46,7 +48,7 @@ record PodStopper(
 
   private static void save(AgentSandbox sandbox) {
     try {
-      sandbox.killAll();
+      killAll(sandbox);
       new SavedFiles(sandbox).save();
     } catch (SandboxException e) {
       throw Fault.of(
@@ -59,6 +61,23 @@ record PodStopper(
           .sandbox(sandbox.id())
           .exception(e);
     }
+  }
+
+  /**
+   * Ends all processes. The relay of the connection is one of them, so the reply may be lost. The
+   * agent serves another connection only when no process is left.
+   */
+  private static void killAll(AgentSandbox sandbox) {
+    for (int attempt = 1; attempt <= KILLS; attempt++) {
+      try {
+        sandbox.killAll();
+        return;
+      } catch (OutcomeUnknown lost) {
+        // Sent again, in case the connection was lost before the agent had the request.
+      }
+    }
+    Duration roundTrip = sandbox.ping();
+    assert !roundTrip.isNegative();
   }
 
   /** Starts the sandbox again, unless it runs. */
@@ -88,8 +107,7 @@ record PodStopper(
   private void start(SandboxId id, StoredPod stored, PodIsolation isolation) {
     Deadline deadline = Deadline.in(SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
     PodSnapshot created =
-        PodSnapshot.of(
-            pods.cluster().createPod(stored.bodyWith(objects.ensure()), deadline));
+        PodSnapshot.of(pods.cluster().createPod(stored.bodyWith(objects.ensure()), deadline));
     PodBoot boot = new PodBoot(pods.cluster(), pods.instance());
     PodStart.Started started =
         new PodStart(pods.cluster(), watch, boot)
@@ -105,8 +123,7 @@ record PodStopper(
     links.stopped(id);
     boolean interrupted = Thread.interrupted(); // Undone even if interrupted.
     try {
-      pods.find(id)
-          .ifPresent(pod -> remover.removePod(id, pod, false, Deadline.in(REMOVAL)));
+      pods.find(id).ifPresent(pod -> remover.removePod(id, pod, false, Deadline.in(REMOVAL)));
     } catch (SandboxException e) {
       because.addSuppressed(e); // The next resume removes it.
     } finally {

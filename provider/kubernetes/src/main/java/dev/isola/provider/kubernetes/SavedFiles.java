@@ -33,9 +33,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The files of a sandbox outside of its workspace, which a new pod does not have: what changed since
- * the pod started, and the names of all files, which tell what was removed. They are on the claim
- * while the sandbox is stopped. All of it is the sandbox's own data, and as hostile as any.
+ * The files of a sandbox outside of its workspace, which a new pod does not have: what changed
+ * since the pod started, and the names of all files, which tell what was removed. They are on the
+ * claim while the sandbox is stopped. All of it is the sandbox's own data, and as hostile as any.
  */
 record SavedFiles(AgentSandbox sandbox) {
   private static final String CHANGES = PodPlan.SAVED + "/changes.tar";

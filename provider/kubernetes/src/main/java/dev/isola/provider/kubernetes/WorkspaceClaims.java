@@ -110,8 +110,7 @@ record WorkspaceClaims(
     assert created.isObject();
   }
 
-  private Map<String, Object> metadata(
-      SandboxId id, String kind, Map<String, String> annotations) {
+  private Map<String, Object> metadata(SandboxId id, String kind, Map<String, String> annotations) {
     Map<String, String> labels = new LinkedHashMap<>(PodLabels.ofInstance(instance));
     labels.put(PodLabels.SANDBOX, id.value());
     labels.put(PodLabels.PROVIDER, provider);
@@ -197,7 +196,9 @@ record WorkspaceClaims(
     }
   }
 
-  /** Removes the claim of a sandbox, whose pod is gone, and returns when the cluster has done so. */
+  /**
+   * Removes the claim of a sandbox, whose pod is gone, and returns when the cluster has done so.
+   */
   void remove(SandboxId id, boolean force, Deadline deadline) {
     unmark(id);
     if (!exists(id)) {
@@ -257,8 +258,7 @@ record WorkspaceClaims(
 
   private Map<SandboxId, JsonValue> list(String list, String kind) {
     Map<SandboxId, JsonValue> found = new HashMap<>();
-    String selector =
-        PodLabels.selector(instance, provider) + "," + ClaimVolumes.KIND + "=" + kind;
+    String selector = PodLabels.selector(instance, provider) + "," + ClaimVolumes.KIND + "=" + kind;
     for (JsonValue object : cluster.list(list, selector)) {
       String id = object.text("metadata", "labels", PodLabels.SANDBOX);
       if (SandboxId.isValid(id) && isOf(object, new SandboxId(id))) {

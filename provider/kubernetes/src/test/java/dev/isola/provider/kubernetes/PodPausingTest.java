@@ -76,7 +76,9 @@ class PodPausingTest {
         later.destroy(ID, DestroyOptions.NORMAL);
       }
       assertThat(later.inventory()).isEmpty();
-      assertThat(TestPods.kubectl("get", "pvc,configmaps", "-l", "dev.isola.sandbox=" + ID, "-o", "name"))
+      assertThat(
+              TestPods.kubectl(
+                  "get", "pvc,configmaps", "-l", "dev.isola.sandbox=" + ID, "-o", "name"))
           .isEmpty();
     }
   }
@@ -116,7 +118,11 @@ class PodPausingTest {
         Pausing pausing = sandbox.as(Pausing.class).orElseThrow();
         pausing.pause(PauseKind.FILESYSTEM);
         TestPods.kubectl(
-            "annotate", "pvc", claim, "--overwrite", "dev.isola.stored-pod=ZWRpdGVkIGJ5IGEgdXNlcg==");
+            "annotate",
+            "pvc",
+            claim,
+            "--overwrite",
+            "dev.isola.stored-pod=ZWRpdGVkIGJ5IGEgdXNlcg==");
         assertThatThrownBy(pausing::resume)
             .isInstanceOf(SandboxException.class)
             .hasMessageContaining("was changed");

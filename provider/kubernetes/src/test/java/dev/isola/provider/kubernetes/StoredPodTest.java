@@ -21,7 +21,8 @@ class StoredPodTest {
   private static final InstanceId INSTANCE = new InstanceId("a");
   private static final SandboxId ID = new SandboxId("b-c");
   private static final StoredPod POD =
-      new StoredPod("{\"kind\":\"Pod\"}", "isola-a-agent-1", Bytes.utf8("TOKEN=in the environment"));
+      new StoredPod(
+          "{\"kind\":\"Pod\"}", "isola-a-agent-1", Bytes.utf8("TOKEN=in the environment"));
 
   @TempDir Path folder;
 
@@ -40,8 +41,7 @@ class StoredPodTest {
 
     // The names of the objects of both would be equal if an id followed an instance directly.
     SandboxId another = new SandboxId("c");
-    assertThatThrownBy(
-            () -> StoredPod.unseal(sealed, key(ID), new InstanceId("a-b"), another))
+    assertThatThrownBy(() -> StoredPod.unseal(sealed, key(ID), new InstanceId("a-b"), another))
         .isInstanceOf(IOException.class);
     assertThatThrownBy(() -> StoredPod.unseal(sealed, key(another), INSTANCE, ID))
         .isInstanceOf(IOException.class);
@@ -58,7 +58,8 @@ class StoredPodTest {
     String sealed = POD.seal(key(ID), INSTANCE, ID);
     char[] edited = sealed.toCharArray();
     edited[30] = edited[30] == 'A' ? 'B' : 'A';
-    for (String text : List.of(new String(edited), "", "AAAA", "not base 64", sealed.substring(4))) {
+    for (String text :
+        List.of(new String(edited), "", "AAAA", "not base 64", sealed.substring(4))) {
       assertThatThrownBy(() -> StoredPod.unseal(text, key(ID), INSTANCE, ID))
           .isInstanceOf(IOException.class);
     }
