@@ -129,10 +129,23 @@ public final class InstallationKey {
 
   /** Returns the secret of the channel of a sandbox. */
   public Secret secretOf(SandboxId id) {
+    return derive(id.value());
+  }
+
+  /**
+   * Returns a secret of a sandbox that its agent does not know, for one purpose.
+   *
+   * @param purpose a constant that no other use has
+   */
+  public Secret secretOf(SandboxId id, String purpose) {
+    return derive(purpose + "\n" + id.value()); // no id has a line break
+  }
+
+  private Secret derive(String text) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(key.reveal(), ALGORITHM));
-      return Secret.of(mac.doFinal(id.value().getBytes(UTF_8)));
+      return Secret.of(mac.doFinal(text.getBytes(UTF_8)));
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every JDK has " + ALGORITHM, e);
     }

@@ -4,6 +4,7 @@ import dev.isola.spi.Hosting;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
@@ -39,8 +40,7 @@ record KubernetesDescription(KubernetesSettings settings) {
           .whenNamed()
           .reachableFromEveryServer();
 
-  /** The capabilities of a sandbox. */
-  static final Set<Class<? extends Capability>> CAPABILITIES =
+  private static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
           Attaching.class,
           Terminals.class,
@@ -106,8 +106,17 @@ record KubernetesDescription(KubernetesSettings settings) {
         Hosting.DAEMON);
   }
 
-  private Set<Class<? extends Capability>> capabilities() {
+  /** Returns the capabilities of a sandbox. */
+  Set<Class<? extends Capability>> sandboxCapabilities() {
     Set<Class<? extends Capability>> all = new HashSet<>(CAPABILITIES);
+    if (settings.workspaceClaims()) {
+      all.add(Pausing.class);
+    }
+    return all;
+  }
+
+  private Set<Class<? extends Capability>> capabilities() {
+    Set<Class<? extends Capability>> all = sandboxCapabilities();
     if (settings.storage().isPresent()) {
       all.add(Volumes.class);
     }

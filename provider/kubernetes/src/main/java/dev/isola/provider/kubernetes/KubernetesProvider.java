@@ -7,6 +7,7 @@ import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
@@ -37,6 +38,7 @@ final class KubernetesProvider implements Provider {
   private final SandboxLocks locks = new SandboxLocks();
   private final SandboxPods pods;
   private final EndedPods endedPods;
+  private final Optional<WorkspaceClaims> claims;
   private final PodLinks links;
   private final PodWatch watch;
   private final PodRemover remover;
@@ -60,11 +62,35 @@ final class KubernetesProvider implements Provider {
     this.pods = new SandboxPods(cluster, context.instance(), settings.provider(), resources);
     this.check = new ClusterCheck(settings, pods);
     this.endedPods = new EndedPods(context.clock());
-    this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES, endedPods);
+    this.claims =
+        settings
+            .storage()
+            .filter(storage -> settings.workspaceClaims())
+            .map(
+                storage ->
+                    new WorkspaceClaims(
+                        cluster, storage, context.instance(), settings.provider(), this::key));
+    this.links =
+        new PodLinks(
+            cluster,
+            this::key,
+            description.sandboxCapabilities(),
+            claims,
+            this::pausing,
+            endedPods);
     this.watch = new PodWatch(cluster, pods.selector(), this::ended);
-    this.remover = new PodRemover(pods, watch, links, locks);
+    this.remover = new PodRemover(pods, watch, links, locks, claims);
     this.objects = new NamespaceObjects(cluster, context.instance());
-    this.creator = new PodCreator(settings, pods, objects, watch, links, remover, this::key);
+    this.creator =
+        new PodCreator(settings, pods, objects, claims, watch, links, remover, this::key);
+  }
+
+  private Pausing pausing(SandboxId id) {
+    return new ClaimPausing(
+        id,
+        new PodStopper(settings, pods, objects, claims.orElseThrow(), watch, links, remover),
+        locks,
+        () -> known().isolation());
   }
 
   /** Handles the end of a pod that this process may not have caused. */
@@ -145,7 +171,7 @@ final class KubernetesProvider implements Provider {
     return locks.withLock(
         id,
         () -> {
-          Optional<Sandbox> found = pods.find(id).flatMap(pod -> links.attach(id, pod));
+          Optional<Sandbox> found = creator.attach(id);
           watch.start();
           return found;
         });
@@ -161,6 +187,9 @@ final class KubernetesProvider implements Provider {
   @Override
   public List<InventoryItem> inventory() {
     List<InventoryItem> existing = pods.inventory();
+    if (claims.isPresent()) {
+      existing = claims.get().addTo(existing, endedPods.without(existing), context.clock());
+    }
     return Stream.concat(existing.stream(), endedPods.without(existing).stream()).toList();
   }
 

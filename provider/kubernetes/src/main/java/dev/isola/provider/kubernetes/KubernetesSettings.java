@@ -29,6 +29,8 @@ import java.util.stream.Stream;
  * @param keyFile the file with the key of the installation; empty for that in the data folder
  * @param storage where named volumes are; empty if there are none
  * @param mode which objects of the cluster the sandboxes are
+ * @param workspaceClaims whether the workspace of each sandbox is on a claim of its own, so that it
+ *     can be stopped
  */
 record KubernetesSettings(
     Optional<String> kubeconfig,
@@ -44,7 +46,8 @@ record KubernetesSettings(
     boolean gvisorCgroups,
     Optional<Path> keyFile,
     Optional<Storage> storage,
-    Mode mode) {
+    Mode mode,
+    boolean workspaceClaims) {
   private static final Map<String, String> PULL =
       Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
   private static final Map<String, UserNamespaces> USERS =
@@ -57,6 +60,8 @@ record KubernetesSettings(
           UserNamespaces.NEVER);
   private static final Map<String, Mode> MODES =
       Map.of("pods", Mode.PODS, "agent-sandbox", Mode.AGENT_SANDBOX);
+  private static final String EPHEMERAL = "ephemeral";
+  private static final String CLAIM = "claim";
   private static final String RUNTIME_CLASS = "[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?";
 
   private static final String DEFAULT_CLASS = "default";
@@ -107,6 +112,17 @@ record KubernetesSettings(
     require(gvisorCgroups.matches("true|false"), "gvisor_cgroups", "use true or false");
     String mode = config.get("mode").orElse("pods");
     require(MODES.containsKey(mode), "mode", "use pods or agent-sandbox");
+    String workspace = config.get("workspace").orElse(EPHEMERAL);
+    require(workspace.matches(EPHEMERAL + "|" + CLAIM), "workspace", "use ephemeral or claim");
+    Optional<Storage> storage = storage(config);
+    require(
+        workspace.equals(EPHEMERAL) || storage.isPresent(),
+        "workspace",
+        "claim needs the setting storage_class");
+    require(
+        workspace.equals(EPHEMERAL) || mode.equals("pods"),
+        "workspace",
+        "claim needs mode pods, since a Sandbox object ends with its pod");
     return new KubernetesSettings(
         config.get("kubeconfig"),
         config.get("context"),
@@ -120,8 +136,9 @@ record KubernetesSettings(
         nodeGrace(config),
         gvisorCgroups.equals("true"),
         config.get("key_file").map(Path::of),
-        storage(config),
-        MODES.getOrDefault(mode, Mode.PODS));
+        storage,
+        MODES.getOrDefault(mode, Mode.PODS),
+        workspace.equals(CLAIM));
   }
 
   private static Optional<Duration> nodeGrace(ProviderConfig config) {
@@ -182,6 +199,8 @@ record KubernetesSettings(
   /** Returns the label that distinguishes the pods of several configurations in one namespace. */
   String provider() {
     String prefix = mode == Mode.PODS ? "kubernetes" : "agent-sandbox";
-    return prefix + runtimeClass.map(name -> "." + name).orElse("");
+    return prefix
+        + runtimeClass.map(name -> "." + name).orElse("")
+        + (workspaceClaims ? "_claim" : ""); // no runtime class has this character
   }
 }

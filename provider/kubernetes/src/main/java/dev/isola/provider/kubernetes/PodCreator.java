@@ -20,6 +20,7 @@ record PodCreator(
     KubernetesSettings settings,
     SandboxPods pods,
     NamespaceObjects objects,
+    Optional<WorkspaceClaims> claims,
     PodWatch watch,
     PodLinks links,
     PodRemover remover,
@@ -35,7 +36,8 @@ record PodCreator(
     PodPlan plan = plan(spec, isolation);
     for (int attempt = 1; ; attempt++) {
       try {
-        return start(spec, isolation, post(plan, deadline), deadline);
+        byte[] record = record(spec, isolation);
+        return start(spec, isolation, post(plan, record, deadline), record, deadline);
       } catch (Conflict e) {
         Optional<Sandbox> existing = existing(spec.id());
         if (existing.isPresent()) {
@@ -49,30 +51,53 @@ record PodCreator(
   }
 
   /**
-   * Creates the pod.
+   * Creates the pod, and its claim before it.
    *
    * @throws Conflict if there is one of its name, and then only
    */
-  private PodSnapshot post(PodPlan plan, Deadline deadline) {
+  private PodSnapshot post(PodPlan plan, byte[] record, Deadline deadline) {
+    boolean claimed = false;
     try {
+      if (claims.isPresent()) {
+        claims.get().create(plan.spec(), StoredPod.of(plan, record), deadline);
+        claimed = true;
+      }
       return pods.resources().isPresent()
           ? pods.resources().get().create(plan, watch, deadline)
           : PodSnapshot.of(pods.cluster().createPod(plan.body(), deadline));
     } catch (Conflict there) {
+      if (claimed) {
+        claims.get().remove(plan.spec().id(), false, deadline);
+      }
       throw there;
     } catch (RuntimeException e) {
       throw rollBack(plan.spec(), deadline, e);
     }
   }
 
+  private byte[] record(SandboxSpec spec, PodIsolation isolation) {
+    return new PodBoot(pods.cluster(), pods.instance())
+        .record(spec, key.get().secretOf(spec.id()), isolation.runtime().hasOwnKernel())
+        .encode();
+  }
+
+  /** Returns the sandbox of this id; empty if there is none, or if it has ended. */
+  Optional<Sandbox> attach(SandboxId id) {
+    Optional<StoredPod> stopped =
+        claims.filter(all -> all.stoppedPod(id).isPresent()).flatMap(all -> all.find(id));
+    return stopped.isPresent()
+        ? Optional.of(links.attachStopped(id, stopped.get().described()))
+        : pods.find(id).flatMap(pod -> links.attach(id, pod));
+  }
+
   /** Returns the sandbox of this id that another process created; empty if there is none. */
   private Optional<Sandbox> existing(SandboxId id) {
-    Optional<PodSnapshot> there = pods.find(id);
-    Optional<Sandbox> existing = there.flatMap(pod -> links.attach(id, pod));
-    if (there.isPresent() && existing.isEmpty()) {
+    Optional<Sandbox> existing = attach(id);
+    boolean there = pods.find(id).isPresent() || claims.filter(all -> all.exists(id)).isPresent();
+    if (there && existing.isEmpty()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the pod of an earlier sandbox " + id + " remains",
+              "the pod or the claim of an earlier sandbox " + id + " remains",
               "destroy it first, or use another id")
           .sandbox(id)
           .exception();
@@ -81,12 +106,13 @@ record PodCreator(
   }
 
   private Sandbox start(
-      SandboxSpec spec, PodIsolation isolation, PodSnapshot created, Deadline deadline) {
+      SandboxSpec spec,
+      PodIsolation isolation,
+      PodSnapshot created,
+      byte[] record,
+      Deadline deadline) {
     try {
       PodBoot boot = new PodBoot(pods.cluster(), pods.instance());
-      byte[] record =
-          boot.record(spec, key.get().secretOf(spec.id()), isolation.runtime().hasOwnKernel())
-              .encode();
       PodStart.Started started =
           new PodStart(pods.cluster(), watch, boot).start(spec.id(), created, record, deadline);
       AgentSandbox sandbox = links.open(spec.id(), started);

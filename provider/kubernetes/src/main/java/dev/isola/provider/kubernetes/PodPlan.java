@@ -37,6 +37,11 @@ record PodPlan(
 
   static final String SOCKET = RUN + "/agent";
 
+  /** The folder of the claim with the files outside of the workspace, while there is no pod. */
+  static final String SAVED = "/dev/isola-saved";
+
+  private static final String CLAIM = "workspace";
+
   /** Enough for a signal; the agent ends at once. */
   private static final int GRACE_SECONDS = 2;
 
@@ -198,6 +203,9 @@ record PodPlan(
         Json.object(
             "name", "agent", "configMap", Json.object("name", agent.name(), "defaultMode", 0555)));
     volumes.add(memory("run", "1Mi"));
+    if (settings.workspaceClaims()) {
+      volumes.add(claim(CLAIM, WorkspaceClaims.name(instance, spec.id())));
+    }
     List<VolumeMount> mounts = spec.volumes();
     for (int i = 0; i < mounts.size(); i++) {
       volumes.add(volume("volume-" + i, mounts.get(i)));
@@ -208,14 +216,13 @@ record PodPlan(
   private Map<String, Object> volume(String name, VolumeMount mount) {
     return switch (mount.type()) {
       case TMPFS -> memory(name, spec.limits().memoryMb() + "Mi");
-      case VOLUME ->
-          Json.object(
-              "name",
-              name,
-              "persistentVolumeClaim",
-              Map.of("claimName", ClaimVolumes.claim(instance, mount.source())));
+      case VOLUME -> claim(name, ClaimVolumes.claim(instance, mount.source()));
       case BIND -> throw Capability.unsupported("kubernetes", "folders of the host");
     };
+  }
+
+  private static Map<String, Object> claim(String name, String claim) {
+    return Json.object("name", name, "persistentVolumeClaim", Map.of("claimName", claim));
   }
 
   private static Map<String, Object> memory(String name, String size) {
@@ -226,11 +233,21 @@ record PodPlan(
     List<Map<String, Object>> mounts = new ArrayList<>();
     mounts.add(mount("agent", "/.isola", true));
     mounts.add(mount("run", RUN, false));
+    if (settings.workspaceClaims()) {
+      mounts.add(part("files", spec.workspaceMount()));
+      mounts.add(part("saved", SAVED));
+    }
     List<VolumeMount> volumes = spec.volumes();
     for (int i = 0; i < volumes.size(); i++) {
       mounts.add(mount("volume-" + i, volumes.get(i).destination(), volumes.get(i).readOnly()));
     }
     return mounts;
+  }
+
+  private static Map<String, Object> part(String folder, String path) {
+    Map<String, Object> mount = mount(CLAIM, path, false);
+    mount.put("subPath", folder);
+    return mount;
   }
 
   private static Map<String, Object> mount(String name, String path, boolean readOnly) {

@@ -13,7 +13,12 @@ import java.time.Duration;
 import java.util.Optional;
 
 /** Removes pods, and returns when their node has confirmed that nothing of them runs. */
-record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks locks) {
+record PodRemover(
+    SandboxPods pods,
+    PodWatch watch,
+    PodLinks links,
+    SandboxLocks locks,
+    Optional<WorkspaceClaims> claims) {
   /** The deadline of a cleanup after a failure that may have used up the caller's deadline. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(30);
 
@@ -29,24 +34,29 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
   void remove(SandboxId id, boolean force, Deadline deadline) {
     Optional<PodSnapshot> found = pods.find(id);
     links.destroyed(id);
-    if (found.isEmpty()) {
-      return;
+    if (found.isPresent() && pods.resources().isPresent()) {
+      removeResource(id, pods.resources().get(), force, deadline);
+    } else {
+      found.ifPresent(pod -> removePod(id, pod, force, deadline));
     }
+    claims.ifPresent(all -> all.remove(id, force, deadline));
+  }
+
+  private void removeResource(
+      SandboxId id, SandboxResources resources, boolean force, Deadline deadline) {
     watch.start();
-    if (pods.resources().isEmpty()) {
-      removePod(id, found.get(), force, deadline);
-      return;
-    }
-    pods.resources().get().delete(id); // first, so that no other pod is made
+    resources.delete(id); // first, so that no other pod is made
     Optional<PodSnapshot> pod = pods.pod(id);
     while (pod.isPresent()) {
       removePod(id, pod.get(), force, deadline);
       pod = deadline.over() ? Optional.empty() : pods.pod(id); // one that was being made
     }
-    pods.resources().get().awaitRemoval(id, deadline);
+    resources.awaitRemoval(id, deadline);
   }
 
-  private void removePod(SandboxId id, PodSnapshot pod, boolean force, Deadline deadline) {
+  /** Removes the pod of a sandbox, and keeps its claim. */
+  void removePod(SandboxId id, PodSnapshot pod, boolean force, Deadline deadline) {
+    watch.start();
     request(pod, PodPlan.DESTROY_GRACE_SECONDS);
     while (pods.pod(id).filter(now -> now.uid().equals(pod.uid())).isPresent()) {
       if (deadline.over()) {

@@ -160,6 +160,15 @@ record PodSnapshot(
     return Optional.of(deleting ? "its pod was deleted" : "its pod is " + bounded(phase));
   }
 
+  /**
+   * Returns a moment before the first command of a pod, by the clock of its node, and after its
+   * image was unpacked; if the node has not reported it, one before all files.
+   */
+  static Instant before(JsonValue pod) {
+    Instant started = instant(container(pod).text("state", "running", "startedAt"));
+    return started.isAfter(Instant.EPOCH) ? started.minusSeconds(1) : Instant.ofEpochSecond(1);
+  }
+
   private static Instant instant(String text) {
     try {
       return Instant.parse(text);
