@@ -14,6 +14,7 @@ GRANTED = [
     ("delete", "pods", SANDBOXES),
     ("watch", "pods", SANDBOXES),
     ("create", "pods/exec", SANDBOXES),
+    ("get", "pods/exec", SANDBOXES),
     ("list", "events", SANDBOXES),
     ("create", "configmaps", SANDBOXES),
     ("create", "networkpolicies.networking.k8s.io", SANDBOXES),
