@@ -7,7 +7,7 @@ import time
 from cluster import await_true, expect, get, kubectl, run
 from installation import NAMESPACE, SANDBOXES
 from isola import Isola
-from traffic import Traffic
+from traffic import Traffic, create
 
 
 def upgrade(installation, start):
@@ -52,8 +52,7 @@ def drain(installation):
     with Isola(installation.url, installation.key) as client:
         by_node = {}
         for _ in range(20):
-            sandbox = client.create(ttl=900)
-            sandbox.detach()
+            sandbox = create(client, 900)
             node = pod_of(sandbox.id)["spec"]["nodeName"]
             by_node.setdefault(node, sandbox)
             if len(by_node) == 2:

@@ -13,7 +13,7 @@ class Failed(Exception):
     """A check failed; the message says what was found."""
 
 
-def run(*command, stdin=None, timeout=300):
+def run(*command, stdin=None, timeout=480):
     """Runs a program and returns its exit status and its output, of both channels."""
     result = subprocess.run(
         command,
@@ -27,7 +27,7 @@ def run(*command, stdin=None, timeout=300):
     return result.returncode, result.stdout
 
 
-def must(*command, stdin=None, timeout=300):
+def must(*command, stdin=None, timeout=480):
     """Runs a program that must succeed, and returns its output."""
     status, output = run(*command, stdin=stdin, timeout=timeout)
     if status != 0:
@@ -35,7 +35,7 @@ def must(*command, stdin=None, timeout=300):
     return output
 
 
-def kubectl(*arguments, stdin=None, timeout=300):
+def kubectl(*arguments, stdin=None, timeout=480):
     return must("kubectl", *arguments, stdin=stdin, timeout=timeout)
 
 

@@ -5,6 +5,7 @@ import json
 from cluster import expect, get, kubectl, port_forward, run
 from installation import NAMESPACE, SANDBOXES
 from isola import Isola
+from traffic import create
 
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:isola"
 
@@ -14,6 +15,7 @@ GRANTED = [
     ("delete", "pods", SANDBOXES),
     ("watch", "pods", SANDBOXES),
     ("create", "pods/exec", SANDBOXES),
+    ("get", "pods/exec", SANDBOXES),
     ("list", "events", SANDBOXES),
     ("create", "configmaps", SANDBOXES),
     ("create", "networkpolicies.networking.k8s.io", SANDBOXES),
@@ -37,14 +39,15 @@ REFUSED = [
 
 def run_task(client):
     """Creates a sandbox, runs a command, writes and reads a file, and destroys the sandbox."""
-    with client.create(ttl=600) as sandbox:
-        result = sandbox.exec("echo $((6 * 7))")
-        expect(result.stdout == "42\n", result)
-        sandbox.files.write("folder/file", "content")
-        expect(sandbox.files.read("folder/file") == b"content", "another content")
-        pod = [one for one in get("-n", SANDBOXES, "pods")["items"] if sandbox.id in json.dumps(one["metadata"])]
-        expect(len(pod) == 1, f"{len(pod)} pods of {sandbox.id} in {SANDBOXES}")
-        node = pod[0]["spec"]["nodeName"]
+    sandbox = create(client, 600)
+    result = sandbox.exec("echo $((6 * 7))")
+    expect(result.stdout == "42\n", result)
+    sandbox.files.write("folder/file", "content")
+    expect(sandbox.files.read("folder/file") == b"content", "another content")
+    pod = [one for one in get("-n", SANDBOXES, "pods")["items"] if sandbox.id in json.dumps(one["metadata"])]
+    expect(len(pod) == 1, f"{len(pod)} pods of {sandbox.id} in {SANDBOXES}")
+    node = pod[0]["spec"]["nodeName"]
+    sandbox.destroy()
     left = [one for one in get("-n", SANDBOXES, "pods")["items"] if sandbox.id in json.dumps(one["metadata"])]
     expect(not left or "deletionTimestamp" in left[0]["metadata"], "the pod is left")
     return f"its pod ran on {node}"
@@ -99,8 +102,7 @@ def three_servers(installation):
 def through_other_servers(installation):
     first, second, third = installation.names()
     with port_forward(NAMESPACE, f"pod/{first}", 7777) as url, Isola(url, installation.key) as client:
-        sandbox = client.create(ttl=600)
-        sandbox.detach()
+        sandbox = create(client, 600)
     with port_forward(NAMESPACE, f"pod/{second}", 7777) as url, Isola(url, installation.key) as client:
         result = client.sandbox(sandbox.id).exec("echo $((6 * 7))")
         expect(result.stdout == "42\n", result)

@@ -87,7 +87,7 @@ class Installation:
     def rollout(self):
         """Waits until all servers are ready, and returns how the pods did. A failure shows their logs."""
         status, output = run(
-            "kubectl", "-n", NAMESPACE, "rollout", "status", "deployment/isola", "--timeout=240s"
+            "kubectl", "-n", NAMESPACE, "rollout", "status", "deployment/isola", "--timeout=420s"
         )
         if status != 0:
             _, pods = run("kubectl", "-n", NAMESPACE, "describe", "pods")

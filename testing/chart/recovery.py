@@ -6,6 +6,7 @@ from cluster import await_true, expect, get, kubectl, must, run
 from installation import NAMESPACE, SANDBOXES, SELECTOR
 from isola import Isola
 from isola.errors import IsolaError
+from traffic import create
 
 
 def state(installation, sandbox):
@@ -21,15 +22,12 @@ def pods_of(sandbox):
 
 def backup_and_restore(installation):
     with Isola(installation.url, installation.key) as client:
-        kept, destroyed = client.create(ttl=3600), client.create(ttl=3600)
-        kept.detach()
-        destroyed.detach()
+        kept, destroyed = create(client, 3600), create(client, 3600)
         kept.files.write("file", "content")
         dump = installation.in_database('pg_dump --format=custom --schema=isola "$STORE_URL" | base64')
         secret = kubectl("-n", NAMESPACE, "get", "secret", "isola", "-o", "yaml")
         destroyed.destroy()
-        newer = client.create(ttl=3600)
-        newer.detach()
+        newer = create(client, 3600)
 
     kubectl("-n", NAMESPACE, "scale", "deployment/isola", "--replicas=0")
     kubectl("-n", NAMESPACE, "wait", "--for=delete", "pod", "-l", SELECTOR, "--timeout=2m")
@@ -67,8 +65,7 @@ def lost(installation, sandbox):
 def removal(installation):
     """Removes the release, and installs it again: sandboxes continue in between."""
     with Isola(installation.url, installation.key) as client:
-        sandbox = client.create(ttl=3600)
-        sandbox.detach()
+        sandbox = create(client, 3600)
     must(installation.helm, "uninstall", "isola", "--namespace", NAMESPACE)
     kubectl("-n", NAMESPACE, "wait", "--for=delete", "pod", "-l", SELECTOR, "--timeout=2m")
     expect(pods_of(sandbox.id), "the sandbox has ended")
@@ -93,8 +90,9 @@ def plain_manifests(installation):
     kubectl("-n", NAMESPACE, "wait", "--for=delete", "pod", "-l", SELECTOR, "--timeout=2m")
     installation.apply_manifests()
     with Isola(installation.url, installation.key) as client:
-        with client.create(ttl=600) as sandbox:
-            expect(sandbox.exec("echo here").stdout == "here\n", "another output")
+        sandbox = create(client, 600)
+        expect(sandbox.exec("echo here").stdout == "here\n", "another output")
+        sandbox.destroy()
 
 
 def end(installation):

@@ -9,9 +9,24 @@ from isola.errors import IsolaError
 
 # Answers that docs/several-servers.md announces: repeat the request, or look at what it did.
 ANNOUNCED = {"PROVIDER_UNAVAILABLE", "RATE_LIMITED", "OUTCOME_UNKNOWN", "SERVER_UNREACHABLE"}
-PATIENCE = 60
+TIMEOUT = 90
 
+# The output of this command is read while servers change.
 LONG = "n=0; while [ ! -e end ]; do n=$((n+1)); echo line $n; sleep 0.05; done; echo last $n"
+
+
+def create(client, ttl):
+    """Creates a sandbox that outlives its handle; repeats while the servers announce that they cannot yet."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            sandbox = client.create(ttl=ttl)
+            sandbox.detach()
+            return sandbox
+        except IsolaError as e:
+            if e.code not in ANNOUNCED or time.monotonic() > deadline:
+                raise
+            time.sleep(1)
 
 
 class Traffic:
@@ -29,7 +44,7 @@ class Traffic:
 
     def repeat(self, what, action):
         """Calls an action until it succeeds, as clients are told to."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while True:
             try:
                 result = action()
@@ -103,7 +118,7 @@ class Traffic:
         self._end.set()
         self.repeat("write", lambda: self._held[0].files.write("end", ""))
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
             if thread.is_alive():
                 self.problems.append("a client did not end")
         for sandbox in self._held:

@@ -158,7 +158,7 @@ class KubernetesManifestsTest {
         ConfigKeys.ALL.stream()
             .flatMap(key -> key.variables().stream())
             .collect(Collectors.toSet());
-    known.addAll(Set.of("ISOLA_API_KEY", "ISOLA_SECRETS_KEY_BASE64", "POD_IP"));
+    known.addAll(Set.of("ISOLA_API_KEY", "SECRETS_KEY_BASE64", "POD_IP"));
     Object pod = at(document("Deployment", "isola"), "spec", "template", "spec");
     Object server = list(at(pod, "containers")).getFirst();
     Set<String> variables =

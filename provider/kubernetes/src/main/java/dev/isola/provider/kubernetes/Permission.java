@@ -28,6 +28,8 @@ record Permission(
       all.add(new Permission("create", "", "pods", "", true));
     }
     all.add(new Permission("create", "", "pods", "exec", true));
+    // An exec over a WebSocket is a GET.
+    all.add(new Permission("get", "", "pods", "exec", true));
     all.add(new Permission("list", "", "events", "", true));
     all.add(new Permission("watch", "", "events", "", true));
     for (String verb : List.of("create", "get", "list", "delete")) {
