@@ -136,7 +136,9 @@ class PostgresBehaviourTest {
                 () -> ledger.sandboxes().takeOver(TakeOver.some("a", Set.of("docker"), 10))),
             Map.entry("read", () -> ledger.sandboxes().find(new SandboxId("none"))));
     for (int i = 0; i < PREPARED_AFTER; i++) {
-      calls.forEach(call -> call.getValue().get());
+      for (Map.Entry<String, Supplier<?>> call : calls) {
+        assertThatCode(() -> call.getValue().get()).as(call.getKey()).doesNotThrowAnyException();
+      }
     }
     PostgresTestDatabase.execute(
         "alter table " + PostgresTestDatabase.schema(config) + ".sandbox add column later text");
