@@ -137,7 +137,7 @@ class PostgresBehaviourTest {
             Map.entry("read", () -> ledger.sandboxes().find(new SandboxId("none"))));
     for (int i = 0; i < PREPARED_AFTER; i++) {
       for (Map.Entry<String, Supplier<?>> call : calls) {
-        Object _ = call.getValue().get();
+        assertThatCode(() -> call.getValue().get()).as(call.getKey()).doesNotThrowAnyException();
       }
     }
     PostgresTestDatabase.execute(

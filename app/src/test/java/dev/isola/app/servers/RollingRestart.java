@@ -17,7 +17,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Stops a server with SIGTERM and starts it again, while other servers are asked for its sandboxes
@@ -47,7 +46,7 @@ record RollingRestart(ServersInstallation servers, List<String> probes) {
       List<Future<TrafficClient.Answer>> inProgress = new ArrayList<>();
       inProgress.add(workers.submit(() -> slowCommand(own, owned, "own")));
       inProgress.add(workers.submit(() -> slowCommand(elsewhere, owned, "forwarded")));
-      List<Future<?>> probers = new ArrayList<>();
+      List<Future<Integer>> probers = new ArrayList<>();
       for (String probe : probes) {
         probers.add(workers.submit(() -> probe(elsewhere, probe, longest, probing, answered)));
       }
@@ -69,8 +68,8 @@ record RollingRestart(ServersInstallation servers, List<String> probes) {
       int _ = front.awaitEnd(END_TIMEOUT);
       assertThat(run(elsewhere, owned, "true", Set.of()).isSuccess()).isTrue();
       probing.set(false);
-      for (Future<?> one : probers) {
-        @Nullable Object _ = one.get(60, TimeUnit.SECONDS);
+      for (Future<Integer> one : probers) {
+        assertThat(one.get(60, TimeUnit.SECONDS)).as("answers of a sandbox").isPositive();
       }
       servers.destroy(List.of(owned));
     }
@@ -128,8 +127,8 @@ record RollingRestart(ServersInstallation servers, List<String> probes) {
         accepted);
   }
 
-  /** Uses a sandbox again and again, and records the longest time between two answers. */
-  private static @Nullable Void probe(
+  /** Uses a sandbox again and again; records the longest time between two answers, counts them. */
+  private static int probe(
       TrafficClient client,
       String id,
       AtomicLong longest,
@@ -137,18 +136,18 @@ record RollingRestart(ServersInstallation servers, List<String> probes) {
       CountDownLatch answered)
       throws InterruptedException {
     long last = System.nanoTime();
-    boolean first = true;
-    while (probing.get() || first) {
+    int answers = 0;
+    while (probing.get() || answers == 0) {
       TrafficClient.Answer answer = run(client, id, "true", Set.of());
       assertThat(answer.isSuccess()).as(TrafficClient.text(answer)).isTrue();
       long now = System.nanoTime();
-      if (first) {
+      if (answers == 0) {
         answered.countDown();
       }
-      first = false;
+      answers++;
       longest.accumulateAndGet(TimeUnit.NANOSECONDS.toMillis(now - last), Math::max);
       last = now;
     }
-    return null;
+    return answers;
   }
 }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,7 +59,7 @@ class SharedLedgerRestoreTest {
   void restoredServersContinueOldSandboxesAndLeaveNewerOnes() throws Exception {
     Path dump = folder.resolve("isola.dump");
     List<String> old = new ArrayList<>();
-    Instant[] began = new Instant[1];
+    AtomicReference<Instant> began = new AtomicReference<>(Instant.EPOCH);
     try (ServersInstallation servers =
         ServersInstallation.start(folder, postgres.url(), "reconcile.interval=2s")) {
       Observations seen =
@@ -66,7 +67,7 @@ class SharedLedgerRestoreTest {
               () -> {
                 old.addAll(servers.createProbes());
                 Thread.sleep(3000); // clients work
-                began[0] = Instant.now();
+                began.set(Instant.now());
                 dump(dump);
                 Thread.sleep(2000);
               });
@@ -74,13 +75,13 @@ class SharedLedgerRestoreTest {
       servers.verify(seen);
       List<String> newer = List.of(create(servers), create(servers), create(servers));
 
-      CommandResult early = restore("--mark-gap", began[0].toString());
+      CommandResult early = restore("--mark-gap", began.get().toString());
       assertThat(early.code()).isNotZero();
       assertThat(early.err()).contains("in use by Isola servers that share it");
 
       stopAll(servers);
       restoreSchema(dump);
-      CommandResult marked = restore("--mark-gap", began[0].toString());
+      CommandResult marked = restore("--mark-gap", began.get().toString());
       assertThat(marked.code()).as(marked.err()).isZero();
       assertThat(marked.err()).contains("are left until they expire");
       assertThat(empty.resolve("data")).doesNotExist();

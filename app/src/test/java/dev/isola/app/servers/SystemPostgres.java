@@ -62,15 +62,18 @@ final class SystemPostgres implements AutoCloseable {
     }
     try (Stream<Path> versions = Files.list(INSTALLED)) {
       return versions
-          .map(version -> version.resolve("bin"))
-          .filter(bin -> PROGRAMS.stream().allMatch(one -> Files.isExecutable(bin.resolve(one))))
-          .max(Comparator.comparingInt(SystemPostgres::version));
+          .filter(version -> isComplete(version.resolve("bin")))
+          .max(Comparator.comparingInt(SystemPostgres::number))
+          .map(version -> version.resolve("bin"));
     }
   }
 
-  private static int version(Path bin) {
-    return Integer.parseInt(
-        String.valueOf(bin.getParent().getFileName()).replaceFirst("[^0-9].*", ""));
+  private static boolean isComplete(Path bin) {
+    return PROGRAMS.stream().allMatch(one -> Files.isExecutable(bin.resolve(one)));
+  }
+
+  private static int number(Path version) {
+    return Integer.parseInt(String.valueOf(version.getFileName()).replaceFirst("[^0-9].*", ""));
   }
 
   /** Returns the URL of the database, for the configuration of servers and for its programs. */

@@ -83,12 +83,13 @@ final class TrafficClient implements AutoCloseable {
   Answer once(HttpRequest request) throws IOException, InterruptedException {
     requests.incrementAndGet();
     String kind = kind(request);
-    inProgress.computeIfAbsent(kind, any -> new AtomicInteger()).incrementAndGet();
+    AtomicInteger count = inProgress.computeIfAbsent(kind, any -> new AtomicInteger());
+    count.incrementAndGet();
     try {
       HttpResponse<byte[]> response = http.send(request, BodyHandlers.ofByteArray());
       return new Answer(response.statusCode(), response.body());
     } finally {
-      inProgress.get(kind).decrementAndGet();
+      count.decrementAndGet();
     }
   }
 
