@@ -27,8 +27,6 @@ enum {
     JOURNAL_MIN = 16 << 10,
     DRAIN_IDLE_MS = 100, /* how long to wait for output while another process holds the pipe open */
     DRAIN_MAX_MS = 2000,
-    DRAIN_FLOOD_MAX_MS = 10000, /* the same while at least this much arrives: what a slow kernel takes for a flood */
-    DRAIN_FLOOD_PER_MS = 1024,
     KILL_TREE_MS = 3000,         /* how long a supervisor may take to kill its tree */
     START_MS = 250,              /* how long a supervisor may take to report that the command has started */
     PIPE_CAPACITY_MAX = 1 << 20, /* what a pipe can hold that was written before the leader ended */
@@ -207,14 +205,6 @@ static void finish(struct execution *e)
     evict_due = true;
 }
 
-/* Much output is more often the rest of a flood on a slow machine than of a process that writes forever. */
-static uint64_t drain_limit(const struct execution *e, uint64_t now)
-{
-    uint64_t elapsed_ms = (now - e->ended_ns) / MS;
-    bool flood = e->journal.end - e->offset_at_exit >= elapsed_ms * DRAIN_FLOOD_PER_MS;
-    return e->ended_ns + (flood ? DRAIN_FLOOD_MAX_MS : DRAIN_MAX_MS) * MS;
-}
-
 /*
  * Ends the execution once its leader has ended and its output is drained. While another process holds a pipe open there
  * is no end of file; the execution then ends when no output arrives for a while. A slow reader does not cut off what
@@ -227,7 +217,7 @@ void finish_if_drained(struct execution *e)
     for (int i = 0; i < 2; i++)
         if (e->outputs[i].watch.fd >= 0 && !e->outputs[i].drained) drained = false;
     uint64_t now = now_ns();
-    uint64_t latest = drain_limit(e, now);
+    uint64_t latest = e->ended_ns + DRAIN_MAX_MS * MS;
     if (!outputs_open(e)) {
         finish(e);
     } else if (drained) {

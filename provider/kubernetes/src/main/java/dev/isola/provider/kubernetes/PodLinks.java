@@ -135,8 +135,12 @@ final class PodLinks implements AutoCloseable {
   /** Stops the agent of a sandbox, and records that it is stopped. */
   void stopped(SandboxId id, Duration timeout) {
     Link link = Optional.ofNullable(links.get(id)).orElseThrow(() -> gone(id));
-    link.sandbox().stop(timeout);
-    link.connector().use(NO_POD, "");
+    try {
+      link.sandbox().stop(timeout);
+    } catch (SandboxException unreachable) {
+      // The node ends an agent that does not respond.
+    }
+    stopped(link);
   }
 
   private static void stopped(Link link) {
