@@ -43,7 +43,7 @@ class Traffic:
         self._long = None
 
     def repeat(self, what, action):
-        """Calls an action until it succeeds, as clients are told to."""
+        """Calls an action until it succeeds, as docs/several-servers.md tells clients to."""
         deadline = time.monotonic() + TIMEOUT
         while True:
             try:
