@@ -46,4 +46,4 @@ python3 "$here/cluster/image.py" --one "$images/postgres.tar" isola.test/postgre
 
 ISOLA_CLUSTER_PROXY=1 ISOLA_CLUSTER_NODES=2 ISOLA_CLUSTER_IMAGES="$image:$images/postgres.tar" \
   PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/client/python/src" \
-  "$here/cluster-here.sh" ${ISOLA_CHART_COMMAND:-"$venv/bin/python" "$here/chart/run.py" "$tag"}
+  "$here/cluster-here.sh" "$venv/bin/python" "$here/chart/run.py" "$tag"

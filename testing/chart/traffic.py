@@ -43,7 +43,7 @@ class Traffic:
         self._long = None
 
     def repeat(self, what, action):
-        """Calls an action until it succeeds, as clients are told to."""
+        """Calls an action until it succeeds, as docs/several-servers.md tells clients to."""
         deadline = time.monotonic() + TIMEOUT
         while True:
             try:
@@ -75,7 +75,7 @@ class Traffic:
         try:
             loop()
         except IsolaError:
-            pass  # recorded
+            pass  # repeat() has recorded it
         except Exception as e:  # a client must not end without a trace
             self.problems.append(f"{type(e).__name__}: {e}")
 
@@ -102,11 +102,15 @@ class Traffic:
     def _reads(self):
         """Reads the output of the long command, which the SDK continues at another server."""
         text = bytearray()
-        for piece in self._long:
-            if not isinstance(piece, Data):
-                self.problems.append(f"output was lost: {piece}")
-                return
-            text += piece.bytes
+        try:
+            for piece in self._long:
+                if not isinstance(piece, Data):
+                    self.problems.append(f"output was lost: {piece}")
+                    return
+                text += piece.bytes
+        except IsolaError as e:
+            self.problems.append(f"reader of the output, after {len(text)} bytes: {e.code} (status {e.status}): {e}")
+            return
         lines = text.decode().split("\n")[:-1]
         expected = [f"line {n}" for n in range(1, len(lines))] + [f"last {len(lines) - 1}"]
         if lines != expected:
@@ -127,6 +131,8 @@ class Traffic:
                 self.problems.append(f"the file of {sandbox.id} contains {kept!r}")
             self.repeat("destroy", sandbox.destroy)
         self.client.close()
+        if not self.done["lines"] and not self.problems:
+            self.problems.append("the output of the long command was not read")
         return self.problems
 
     def summary(self):
