@@ -71,8 +71,7 @@ final class PodComparison {
    * @param planned the body of the plan
    */
   static void require(SandboxId id, Map<String, Object> planned, JsonValue stored) {
-    Optional<String> difference =
-        difference("spec", parsed(planned).at("spec"), stored.at("spec"));
+    Optional<String> difference = difference("spec", parsed(planned).at("spec"), stored.at("spec"));
     if (difference.isPresent()) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
@@ -128,8 +127,7 @@ final class PodComparison {
       Optional<String> found =
           one.getKey().equals(TOLERATIONS)
               ? Optional.empty()
-              : difference(
-                  member, one.getValue(), stored.getOrDefault(one.getKey(), missing));
+              : difference(member, one.getValue(), stored.getOrDefault(one.getKey(), missing));
       if (found.isPresent()) {
         return found;
       }

@@ -104,8 +104,7 @@ record SandboxResources(Cluster cluster, InstanceId instance, String provider) {
    */
   PodSnapshot create(PodPlan plan, PodWatch watch, Deadline deadline) {
     SandboxId id = plan.spec().id();
-    String uid =
-        cluster.client().create(path(), body(plan), deadline).text("metadata", "uid");
+    String uid = cluster.client().create(path(), body(plan), deadline).text("metadata", "uid");
     List<String> others = new ArrayList<>(); // of an earlier object of this name
     int failures = 0;
     while (true) {
@@ -258,8 +257,7 @@ record SandboxResources(Cluster cluster, InstanceId instance, String provider) {
   private void removeEnded(SandboxId id, PodSnapshot pod) {
     try {
       Optional<JsonValue> found =
-          find(id)
-              .filter(one -> one.text("metadata", "annotations", BOOTED).equals(pod.uid()));
+          find(id).filter(one -> one.text("metadata", "annotations", BOOTED).equals(pod.uid()));
       if (found.isPresent()) {
         Map<String, Object> sameObject = Map.of("uid", found.get().text("metadata", "uid"));
         Optional<JsonValue> deleted =

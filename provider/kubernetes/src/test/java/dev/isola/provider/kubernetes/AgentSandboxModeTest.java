@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +35,6 @@ import org.junit.jupiter.api.io.TempDir;
 class AgentSandboxModeTest {
   private static final OutputLimit LIMIT = new OutputLimit(1000, 1000);
   private static final AtomicInteger COUNT = new AtomicInteger();
-  private static final String OURS = "dev.isola.instance=kubernetestest";
 
   @TempDir Path folder;
   private final SandboxId id = new SandboxId("crd" + COUNT.incrementAndGet());
@@ -42,6 +42,15 @@ class AgentSandboxModeTest {
   @BeforeEach
   void need() throws Exception {
     TestPods.needAgentSandbox();
+  }
+
+  @AfterEach
+  void removeWhatAFailureLeft() {
+    if (TestCluster.missing().isEmpty()) {
+      try (Provider provider = provider()) {
+        provider.destroy(id, DestroyOptions.NORMAL);
+      }
+    }
   }
 
   private Provider provider(String... more) {
@@ -60,8 +69,8 @@ class AgentSandboxModeTest {
     return SandboxSpec.builder(id).build();
   }
 
-  private static String objects() throws Exception {
-    return TestPods.kubectl("get", "sandboxes,pods", "-l", OURS, "-o", "name");
+  private String objects() throws Exception {
+    return TestPods.kubectl("get", "sandboxes,pods", "-l", "dev.isola.sandbox=" + id, "-o", "name");
   }
 
   private String uid() throws Exception {
@@ -99,8 +108,8 @@ class AgentSandboxModeTest {
       assertThat(item(provider).state()).isEqualTo(SandboxState.RUNNING);
       assertThat(pods.inventory()).as("of the mode pods").isEmpty();
       try (Provider another = provider()) {
-        assertThat(another.attach(id).orElseThrow().run(Command.shell("echo 1"), LIMIT).stdout())
-            .hasToString("1\n");
+        Sandbox attached = another.attach(id).orElseThrow();
+        assertThat(attached.run(Command.shell("echo 1"), LIMIT).stdout().text()).isEqualTo("1\n");
       }
       provider.destroy(id, DestroyOptions.NORMAL);
       assertThat(objects()).isEmpty();

@@ -153,9 +153,10 @@ class SandboxResourcesTest {
     assertRefused("--boot-listen", "--listen", "command[1]");
     assertRefused("[\"ALL\"]", "[]", "drop has 0 items");
     assertRefused(
-        "\"privileged\":false", "\"seccompProfile\":{\"type\":\"Unconfined\"}", "seccompProfile");
+        "\"privileged\":false",
+        "\"privileged\":false,\"seccompProfile\":{\"type\":\"Unconfined\"}",
+        "securityContext.seccompProfile");
     assertRefused("\"type\":\"RuntimeDefault\"", "\"type\":\"Unconfined\"", "seccompProfile.type");
-    assertRefused(
-        "\"volumes\":[", "\"volumes\":[{\"name\":\"h\",\"hostPath\":{}},", "volumes has");
+    assertRefused("\"volumes\":[", "\"volumes\":[{\"name\":\"h\",\"hostPath\":{}},", "volumes has");
   }
 }
