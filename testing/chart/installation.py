@@ -121,6 +121,6 @@ class Installation:
     def in_database(self, command, stdin=None):
         """Runs a command of the page in the pod of the database, where the clients of PostgreSQL are."""
         return kubectl(
-            "-n", "database", "exec", "-i", "postgres", "--",
+            "-n", "database", "exec", *(["-i"] if stdin is not None else []), "postgres", "--",
             "env", f"STORE_URL={self.store_url}", "sh", "-euc", command, stdin=stdin,
         )
