@@ -119,8 +119,9 @@ class Installation:
         return await_true(120, f"{number} servers", lambda: len(self.pods()) == number)
 
     def in_database(self, command, stdin=None):
-        """Runs a command of the page in the pod of the database, where the clients of PostgreSQL are."""
+        """Runs a command of the page in the pod of the database, which cannot reach itself by its service here."""
+        url = f"postgresql://isola:{self.password}@127.0.0.1:5432/isola"
         return kubectl(
-            "-n", "database", "exec", "-i", "postgres", "--",
-            "env", f"STORE_URL={self.store_url}", "sh", "-euc", command, stdin=stdin,
+            "-n", "database", "exec", *(["-i"] if stdin is not None else []), "postgres", "--",
+            "env", f"STORE_URL={url}", "sh", "-euc", command, stdin=stdin,
         )
