@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
@@ -87,7 +88,7 @@ record SandboxResources(Cluster cluster, InstanceId instance, String provider) {
                 "metadata",
                 Json.object("labels", labels, "annotations", annotations),
                 "spec",
-                pod.get("spec"))));
+                Objects.requireNonNull(pod.get("spec")))));
   }
 
   /** Lets the API server check an object without creating it. */
