@@ -221,8 +221,8 @@ record PodPlan(
     };
   }
 
-  private static Map<String, Object> claim(String name, String claim) {
-    return Json.object("name", name, "persistentVolumeClaim", Map.of("claimName", claim));
+  private static Map<String, Object> claim(String volume, String object) {
+    return Json.object("name", volume, "persistentVolumeClaim", Map.of("claimName", object));
   }
 
   private static Map<String, Object> memory(String name, String size) {

