@@ -43,6 +43,7 @@ final class FakeSharedProvider implements Provider, ProviderFactory {
 
   /** Runs before a sandbox is destroyed through this server. */
   volatile Consumer<SandboxId> beforeDestroy = id -> {};
+
   final ConcurrentLinkedQueue<SandboxId> destroyed;
 
   private FakeSharedProvider(

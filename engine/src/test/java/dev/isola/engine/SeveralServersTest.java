@@ -306,10 +306,7 @@ class SeveralServersTest {
   void claimOfAServerThatDiedDelaysTheComparisonByOneInterval() {
     SandboxId id = createAtA();
     // Another server claims the comparison and dies at once.
-    await()
-        .until(
-            () ->
-                b.ledger.servers().claimTask("inventory of cloud", Duration.ofSeconds(3)));
+    await().until(() -> b.ledger.servers().claimTask("inventory of cloud", Duration.ofSeconds(3)));
     cloud.lose(id);
     await().untilAsserted(() -> assertThat(entry(id).state()).isEqualTo(SandboxState.DESTROYED));
   }
@@ -319,9 +316,7 @@ class SeveralServersTest {
     SandboxId id = createAtA();
     cloudOfB.blind = true;
     cloud.blind = true; // both report it as missing, but it exists
-    await()
-        .until(
-            () -> b.ledger.settings().get("inventory-differences/cloud", "a").isPresent());
+    await().until(() -> b.ledger.settings().get("inventory-differences/cloud", "a").isPresent());
     endLease("a");
     await().untilAsserted(() -> assertThat(entry(id).owner()).isEqualTo("b"));
     cloud.blind = false;

@@ -65,8 +65,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
     assertThat(
             ledger
                 .sandboxes()
-                .findExpired(
-                    Optional.empty(), Set.of("slow", "hanging"), NOW.plusSeconds(1), 1))
+                .findExpired(Optional.empty(), Set.of("slow", "hanging"), NOW.plusSeconds(1), 1))
         .extracting(entry -> entry.id().value())
         .containsExactly("three");
   }

@@ -15,12 +15,7 @@ import java.util.Optional;
  * @param why the cause to record if the sandbox is lost
  */
 public record InventoryDifference(
-    SandboxId id,
-    long revision,
-    SandboxState recorded,
-    Kind kind,
-    SandboxState found,
-    String why) {
+    SandboxId id, long revision, SandboxState recorded, Kind kind, SandboxState found, String why) {
 
   /** What the inventory says about a sandbox. */
   public enum Kind {
@@ -44,8 +39,7 @@ public record InventoryDifference(
       case ReconcileStep.MarkLost(SandboxEntry entry, String why) ->
           entry.state() == SandboxState.CREATING && !gaps.follow(entry.updatedAt())
               ? Optional.empty()
-              : Optional.of(
-                  of(entry, present ? Kind.ENDED : Kind.MISSING, entry.state(), why));
+              : Optional.of(of(entry, present ? Kind.ENDED : Kind.MISSING, entry.state(), why));
       case ReconcileStep.CorrectState(SandboxEntry entry, SandboxState state) ->
           Optional.of(of(entry, Kind.OTHER_STATE, state, ""));
       case ReconcileStep.DiscardSuspended(SandboxEntry entry) ->

@@ -50,8 +50,7 @@ public final class InventoryDifferences {
       }
     }
     for (String owner : new TreeSet<>(byOwner.keySet())) {
-      settings.put(
-          SCOPE + provider, owner, text(byOwner.getOrDefault(owner, List.of())));
+      settings.put(SCOPE + provider, owner, text(byOwner.getOrDefault(owner, List.of())));
     }
   }
 

@@ -137,16 +137,13 @@ public final class SharedReconciler {
                 before,
                 Map.of(provider, inventory),
                 after,
-                unknown.stream()
-                    .filter(liveSandboxes::isInTransition)
-                    .collect(Collectors.toSet()),
+                unknown.stream().filter(liveSandboxes::isInTransition).collect(Collectors.toSet()),
                 unknown.stream().filter(leases::held).collect(Collectors.toSet()),
                 gaps));
     InventoryDifferences.replace(
         ledger, provider, ReconcilePlanner.differences(steps, present, gaps));
     executor.execute(steps.stream().filter(one -> one.recorded().isEmpty()).toList());
-    leases.recover(
-        lease -> lease.provider().equals(provider) && !present.contains(lease.id()));
+    leases.recover(lease -> lease.provider().equals(provider) && !present.contains(lease.id()));
   }
 
   /**

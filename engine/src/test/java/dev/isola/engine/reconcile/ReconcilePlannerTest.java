@@ -230,15 +230,15 @@ class ReconcilePlannerTest {
 
   @Test
   void differenceSaysNothingAboutASandboxThatHasAnotherStateNow() {
-    Map<SandboxId, InventoryDifference> differences = difference(entry(SandboxState.RUNNING), "none");
+    Map<SandboxId, InventoryDifference> differences =
+        difference(entry(SandboxState.RUNNING), "none");
     assertThat(planOwned(entry(SandboxState.STOPPED), differences)).containsExactly("Attach");
   }
 
   @Test
   void ownerDoesNothingAboutASandboxInTransition() {
     SandboxEntry entry = entry(SandboxState.CREATING);
-    assertThat(
-            ReconcilePlanner.planOwned(List.of(entry), Map.of(), Set.of(ID), RestoreGaps.NONE))
+    assertThat(ReconcilePlanner.planOwned(List.of(entry), Map.of(), Set.of(ID), RestoreGaps.NONE))
         .isEmpty();
   }
 }

@@ -59,13 +59,11 @@ final class Comparison {
     world.roundTrips.begin(Operation.COMPARE);
     server.database.call(
         Operation.COMPARE,
-        ledger ->
-            ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().provider(cluster.name)),
+        ledger -> ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed().provider(cluster.name)),
         before -> {
           Map<SandboxId, String> early = steps.skipsCheck() ? recorded(before) : Map.of();
           server.later(
-              world.random.nextLong(500, 3000) * MILLISECOND,
-              () -> lookUp(cluster, before, early));
+              world.random.nextLong(500, 3000) * MILLISECOND, () -> lookUp(cluster, before, early));
         },
         _ -> {});
   }
@@ -86,9 +84,7 @@ final class Comparison {
     server.database.call(
         Operation.COMPARE,
         ledger ->
-            steps.skipsCheck() || unknown.isEmpty()
-                ? early
-                : ledger.sandboxes().findOpen(unknown),
+            steps.skipsCheck() || unknown.isEmpty() ? early : ledger.sandboxes().findOpen(unknown),
         after -> compare(cluster, before, inventory, present, after),
         _ -> {});
   }
@@ -102,18 +98,12 @@ final class Comparison {
     List<ReconcileStep> found =
         ReconcilePlanner.plan(
             new ReconcileInput(
-                before,
-                Map.of(cluster.name, inventory),
-                after,
-                server.inTransition,
-                Set.of()));
+                before, Map.of(cluster.name, inventory), after, server.inTransition, Set.of()));
     server.database.call(
         Operation.COMPARE,
         ledger -> {
           InventoryDifferences.replace(
-              ledger,
-              cluster.name,
-              ReconcilePlanner.differences(found, present, RestoreGaps.NONE));
+              ledger, cluster.name, ReconcilePlanner.differences(found, present, RestoreGaps.NONE));
           return true;
         },
         _ ->

@@ -22,8 +22,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Reconciles the sandboxes of one server, as {@link ReconcilePlanner} decides, and
- * carries out its steps. Also removes what a backend has and the ledger does not.
+ * Reconciles the sandboxes of one server, as {@link ReconcilePlanner} decides, and carries out its
+ * steps. Also removes what a backend has and the ledger does not.
  */
 final class Reconciliation {
   private final SimulatedServer server;

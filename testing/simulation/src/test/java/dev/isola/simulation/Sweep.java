@@ -50,8 +50,7 @@ final class Sweep {
     int most = Math.min(SandboxEntries.MAX_LIMIT, Scenario.SWEEP_BATCH + workers.pending());
     server.database.call(
         Operation.SWEEP,
-        ledger ->
-            ledger.sandboxes().findExpired(Optional.of(server.name), Set.of(), now, most),
+        ledger -> ledger.sandboxes().findExpired(Optional.of(server.name), Set.of(), now, most),
         due -> {
           List<ExpiryStep> steps =
               ExpiryPlanner.plan(due, now, Set.of()).stream()

@@ -395,8 +395,7 @@ public final class InMemorySandboxes implements SandboxEntries {
     EntryFilter open = EntryFilter.ALL.notDestroyed();
     if (filter.owner().isPresent() && filter.equals(open.owner(filter.owner().get()))) {
       return ledger.locked(
-          () ->
-              owned(filter.owner().get()).open.values().stream().map(row -> row.entry).toList());
+          () -> owned(filter.owner().get()).open.values().stream().map(row -> row.entry).toList());
     }
     if (filter.provider().isPresent() && filter.equals(open.provider(filter.provider().get()))) {
       return open().stream()
