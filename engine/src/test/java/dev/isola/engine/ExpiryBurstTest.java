@@ -39,7 +39,7 @@ class ExpiryBurstTest {
             .withFixedId());
     SandboxEntry template = fixture.ledger.sandboxes().find(first).orElseThrow();
     for (int i = 0; i < number; i++) {
-      SandboxId id = new SandboxId(provider + "-" + i);
+      SandboxId id = new SandboxId(provider + i);
       SandboxEntry intent =
           SandboxEntry.intent(
                   id,

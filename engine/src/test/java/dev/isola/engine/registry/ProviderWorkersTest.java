@@ -40,7 +40,7 @@ class ProviderWorkersTest {
 
   private static List<Work> works(String provider, int number, Runnable action) {
     return IntStream.range(0, number)
-        .mapToObj(i -> new Work(provider, new SandboxId("box-" + i), action))
+        .mapToObj(i -> new Work(provider, new SandboxId("box" + i), action))
         .toList();
   }
 
@@ -62,7 +62,7 @@ class ProviderWorkersTest {
   void workThatHasNotEndedIsNotStartedAgain() {
     assertThat(workers.run(works("slow", 1, this::hang), SHORT)).isFalse();
     await().untilAsserted(() -> assertThat(started).hasValue(1));
-    assertThat(workers.isPending("slow", new SandboxId("box-0"))).isTrue();
+    assertThat(workers.isPending("slow", new SandboxId("box0"))).isTrue();
     assertThat(workers.run(works("slow", 1, this::hang), LONG)).isTrue();
     assertThat(started).hasValue(1);
     end.countDown();
