@@ -77,6 +77,7 @@ class ProviderWorkersTest {
     await().untilAsserted(() -> assertThat(started).hasValue(2));
     workers.close();
     await().until(() -> workers.pending() == 0);
-    assertThat(interrupted).hasValue(2);
+    // What waited may have started when the interrupted work ended, and was interrupted then.
+    assertThat(interrupted).hasValue(started.get());
   }
 }
