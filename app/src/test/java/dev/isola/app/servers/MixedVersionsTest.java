@@ -46,6 +46,7 @@ class MixedVersionsTest {
 
   @Test
   void upgradeServerByServerKeepsSandboxesAndCommands() throws Exception {
+    ServersInstallation.requireLong();
     String next = NextBuild.classPath(folder);
     try (ServersInstallation servers =
         ServersInstallation.start(

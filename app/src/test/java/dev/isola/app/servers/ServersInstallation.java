@@ -63,6 +63,11 @@ final class ServersInstallation implements AutoCloseable {
     client = new TrafficClient(balancer.url());
   }
 
+  /** Leaves a test that takes minutes to {@code ./check --long}. */
+  static void requireLong() {
+    assumeTrue(Boolean.getBoolean("isola.long"), "NOT RUN: only with ./check --long, to save time");
+  }
+
   /**
    * Starts the machine with the sandboxes and the servers.
    *

@@ -101,6 +101,7 @@ class SeveralServersTest {
 
   @Test
   void survivingServerKeepsNoConnectionsOfKilledOnes() throws Exception {
+    ServersInstallation.requireLong();
     try (ServersInstallation servers = start()) {
       FrontServer survivor = servers.fronts.getFirst();
       List<FrontServer> others = servers.fronts.subList(1, servers.fronts.size());

@@ -57,6 +57,7 @@ class SharedLedgerRestoreTest {
 
   @Test
   void restoredServersContinueOldSandboxesAndLeaveNewerOnes() throws Exception {
+    ServersInstallation.requireLong();
     Path dump = folder.resolve("isola.dump");
     List<String> old = new ArrayList<>();
     AtomicReference<Instant> began = new AtomicReference<>(Instant.EPOCH);
