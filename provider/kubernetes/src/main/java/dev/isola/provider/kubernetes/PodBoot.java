@@ -94,6 +94,14 @@ record PodBoot(Cluster cluster, InstanceId instance) {
     ExecStream exec;
     try {
       exec = cluster.exec(pod, BRIDGE, deadline.left());
+    } catch (ExecStream.Forbidden e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              String.valueOf(e.getMessage()),
+              "grant create and get of pods/exec; isola doctor names what is missing, and"
+                  + " docs/providers/kubernetes.md lists what is needed")
+          .sandbox(id)
+          .exception(e);
     } catch (IOException e) {
       return new Attempt.NotYet(String.valueOf(e.getMessage()));
     }

@@ -158,14 +158,8 @@ class PodCausesTest {
   void missingPermissionsAreNamed() throws Exception {
     TestPods.kubectl("create", "serviceaccount", "poor");
     try {
-      String token = TestPods.kubectl("create", "token", "poor");
-      Path kubeconfig = folder.resolve("poor.kubeconfig");
-      Files.writeString(
-          kubeconfig,
-          Files.readString(TestCluster.get().kubeconfig())
-              .replaceAll("(?m)^ +client-certificate-data:.*$", "    token: " + token)
-              .replaceAll("(?m)^ +client-key-data:.*$", ""));
-      try (Provider provider = TestPods.provider(folder, "kubeconfig", kubeconfig.toString())) {
+      try (Provider provider =
+          TestPods.provider(folder, "kubeconfig", kubeconfig("poor").toString())) {
         assertThat(provider.health())
             .isInstanceOfSatisfying(
                 Health.Unhealthy.class,
@@ -177,5 +171,40 @@ class PodCausesTest {
     } finally {
       TestPods.kubectl("delete", "serviceaccount", "poor");
     }
+  }
+
+  @Test
+  void missingPermissionToExecuteIsNamedAtOnceAndNothingRemains() throws Exception {
+    TestPods.kubectl("create", "serviceaccount", "silent");
+    TestPods.kubectl(
+        "create",
+        "role",
+        "silent",
+        "--verb=create,get,list,watch,delete",
+        "--resource=pods,events,configmaps,networkpolicies.networking.k8s.io");
+    TestPods.kubectl(
+        "create", "rolebinding", "silent", "--role=silent", "--serviceaccount=default:silent");
+    try (Provider provider =
+        TestPods.provider(folder, "kubeconfig", kubeconfig("silent").toString())) {
+      assertThatThrownBy(() -> provider.create(spec()))
+          .isInstanceOfSatisfying(
+              SandboxException.class,
+              failed -> {
+                assertThat(failed.code()).isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
+                assertThat(failed.fault().remedy()).contains("pods/exec");
+              });
+      assertThat(provider.inventory()).isEmpty();
+    } finally {
+      TestPods.kubectl("delete", "rolebinding,role,serviceaccount", "silent");
+    }
+  }
+
+  private Path kubeconfig(String account) throws Exception {
+    String token = TestPods.kubectl("create", "token", account);
+    return Files.writeString(
+        folder.resolve(account + ".kubeconfig"),
+        Files.readString(TestCluster.get().kubeconfig())
+            .replaceAll("(?m)^ +client-certificate-data:.*$", "    token: " + token)
+            .replaceAll("(?m)^ +client-key-data:.*$", ""));
   }
 }

@@ -75,7 +75,7 @@ public final class ExecStream implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
     } catch (ExecutionException e) {
-      throw new IOException(refusal(e.getCause()), e.getCause());
+      throw refusal(e.getCause());
     }
   }
 
@@ -85,10 +85,25 @@ public final class ExecStream implements AutoCloseable {
     }
   }
 
-  private static String refusal(@Nullable Throwable cause) {
-    return cause instanceof WebSocketHandshakeException refused
-        ? "the API server answers with status " + refused.getResponse().statusCode()
-        : ClusterErrors.bounded(String.valueOf(cause));
+  private static IOException refusal(@Nullable Throwable cause) {
+    if (!(cause instanceof WebSocketHandshakeException refused)) {
+      return new IOException(ClusterErrors.bounded(String.valueOf(cause)), cause);
+    }
+    int status = refused.getResponse().statusCode();
+    return switch (status) {
+      case 401 -> new Forbidden("the API server does not accept the credentials", refused);
+      case 403 -> new Forbidden("to execute a command in a pod is forbidden", refused);
+      default -> new IOException("the API server answers with status " + status, refused);
+    };
+  }
+
+  /** The API server refuses the credentials, or they lack a permission. */
+  public static final class Forbidden extends IOException {
+    private static final long serialVersionUID = 1;
+
+    Forbidden(String why, Throwable cause) {
+      super(why, cause);
+    }
   }
 
   /** Returns what the process writes to standard output. */
