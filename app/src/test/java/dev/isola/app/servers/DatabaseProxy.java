@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -46,7 +45,7 @@ final class DatabaseProxy implements AutoCloseable {
     }
   }
 
-  private final ServerSocket server;
+  private final LoopbackListener listener;
   private final int database;
   private final Random random;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
@@ -56,34 +55,18 @@ final class DatabaseProxy implements AutoCloseable {
   DatabaseProxy(int database, long seed) throws IOException {
     this.database = database;
     random = new Random(seed);
-    server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
-    Thread.ofVirtual().name("database-proxy").start(this::accept);
+    listener = new LoopbackListener("database-proxy", this::serve);
   }
 
   int port() {
-    return server.getLocalPort();
+    return listener.port();
   }
 
   /** Changes the network. One that is cut breaks all connections and accepts none. */
   void set(Network next) {
     network = next;
     if (next.isCut()) {
-      open.forEach(DatabaseProxy::close);
-    }
-  }
-
-  private void accept() {
-    try {
-      while (true) {
-        Socket client = server.accept();
-        if (network.isCut()) {
-          client.close();
-        } else {
-          Thread.ofVirtual().start(() -> serve(client));
-        }
-      }
-    } catch (IOException e) {
-      // The proxy was closed.
+      open.forEach(LoopbackListener::close);
     }
   }
 
@@ -138,8 +121,8 @@ final class DatabaseProxy implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    close(from);
-    close(to);
+    LoopbackListener.close(from);
+    LoopbackListener.close(to);
   }
 
   private static void write(BlockingQueue<Piece> pieces, Socket to) {
@@ -194,17 +177,9 @@ final class DatabaseProxy implements AutoCloseable {
     return false;
   }
 
-  private static void close(Socket socket) {
-    try {
-      socket.close();
-    } catch (IOException e) {
-      // Closed already.
-    }
-  }
-
   @Override
   public void close() throws IOException {
-    server.close();
-    open.forEach(DatabaseProxy::close);
+    listener.close();
+    open.forEach(LoopbackListener::close);
   }
 }

@@ -2,7 +2,6 @@ package dev.isola.app.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,15 +27,11 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 class MixedVersionsTest {
   @TempDir Path folder;
-  private EmbeddedPostgres postgres;
+  private PostgresProcess postgres;
 
   @BeforeEach
   void startPostgres() throws IOException {
-    postgres =
-        EmbeddedPostgres.builder()
-            .setDataDirectory(folder.resolve("postgres"))
-            .setPGStartupWait(Duration.ofSeconds(60))
-            .start();
+    postgres = PostgresProcess.start(folder);
   }
 
   @AfterEach
@@ -48,10 +43,7 @@ class MixedVersionsTest {
   void upgradeServerByServerKeepsSandboxesAndCommands() throws Exception {
     ServersInstallation.requireLong();
     String next = NextBuild.classPath(folder);
-    try (ServersInstallation servers =
-        ServersInstallation.start(
-            folder,
-            "postgresql://postgres:postgres@localhost:" + postgres.getPort() + "/postgres")) {
+    try (ServersInstallation servers = ServersInstallation.start(folder, postgres.url())) {
       Observations seen =
           servers.workDuring(
               () -> {
@@ -139,7 +131,7 @@ class MixedVersionsTest {
   }
 
   private int schemaVersion() throws SQLException {
-    try (Connection connection = postgres.getPostgresDatabase().getConnection();
+    try (Connection connection = postgres.connect();
         Statement statement = connection.createStatement();
         ResultSet found = statement.executeQuery("select max(version) from isola.schema_version")) {
       assertThat(found.next()).isTrue();

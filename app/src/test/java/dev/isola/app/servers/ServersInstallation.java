@@ -5,28 +5,21 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.app.LiveServer;
-import dev.isola.app.servers.Observations.CommandOutput;
-import dev.isola.app.servers.Observations.Event;
-import dev.isola.codec.json.Json;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Servers on one ledger in PostgreSQL, behind a balancer, with sandboxes on another machine, and
@@ -34,10 +27,7 @@ import org.awaitility.core.ConditionTimeoutException;
  */
 final class ServersInstallation implements AutoCloseable {
   static final int SERVERS = Integer.getInteger("isola.servers.count", 3);
-  private static final int WORKERS = Integer.getInteger("isola.servers.workers", 4);
   static final long SEED = Long.getLong("isola.servers.seed", System.nanoTime());
-  private static final int PROBES = 6;
-  private static final Duration RECOVERY_LIMIT = Duration.ofSeconds(60);
 
   private final Random random = new Random(SEED);
   final List<FrontServer> fronts = new ArrayList<>();
@@ -46,8 +36,7 @@ final class ServersInstallation implements AutoCloseable {
   private final String store;
   private final LiveServer machine;
   private final TcpBalancer balancer;
-  private final Map<String, List<String>> createdProbes = new LinkedHashMap<>();
-  private final Set<String> destroyedProbes = new LinkedHashSet<>();
+  private final Probes probes = new Probes(this);
   private final AtomicBoolean working = new AtomicBoolean(true);
 
   private ServersInstallation(Path folder, String store, List<String> more) throws IOException {
@@ -160,15 +149,6 @@ final class ServersInstallation implements AutoCloseable {
     return fronts.stream().filter(one -> one != front).findFirst().orElse(front);
   }
 
-  void destroy(List<String> sandboxes) throws InterruptedException {
-    for (String id : sandboxes) {
-      client.repeat(
-          client.request("/api/v1/sandboxes/" + id + "?force=true").DELETE().build(),
-          Set.of(404, 410));
-      destroyedProbes.add(id);
-    }
-  }
-
   /** Destroys the sandboxes of the machine, whose processes would outlive the test. */
   private void destroyAll() throws IOException {
     try (TrafficClient direct = new TrafficClient(machine.url)) {
@@ -219,96 +199,21 @@ final class ServersInstallation implements AutoCloseable {
 
   /** Runs clients during a disturbance and returns what they were promised and found. */
   Observations workDuring(Disturbance disturbance) throws Exception {
-    List<EventFeedReader> readers = new ArrayList<>();
-    for (int i = 0; i < 3; i++) {
-      readers.add(new EventFeedReader(client));
-    }
-    List<TrafficWorker> workers = new ArrayList<>();
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < WORKERS; i++) {
-      TrafficWorker worker = new TrafficWorker("w" + i, client, working::get, SEED + i);
-      workers.add(worker);
-      threads.add(Thread.ofVirtual().name("worker-" + i).start(worker));
-    }
-    disturbance.disturb();
-    working.set(false);
-    for (Thread thread : threads) {
-      assertThat(thread.join(Duration.ofMinutes(5))).as("a client is stuck").isTrue();
-    }
-    return observe(workers, readers);
+    return new TrafficRun(this, probes, working).during(disturbance);
   }
 
-  private Observations observe(List<TrafficWorker> workers, List<EventFeedReader> readers)
+  List<String> createProbes() throws Exception {
+    return probes.create();
+  }
+
+  void destroy(List<String> sandboxes) throws InterruptedException {
+    probes.destroy(sandboxes);
+  }
+
+  /** Returns the milliseconds until all probes run a command again at another server. */
+  long awaitRecovery(List<String> sandboxes, FrontServer victim, long killedNanos)
       throws Exception {
-    Map<String, List<String>> created = new LinkedHashMap<>();
-    Set<String> destroyed = new LinkedHashSet<>();
-    List<CommandOutput> commands = new ArrayList<>();
-    Map<String, Integer> starts = new LinkedHashMap<>();
-    Set<String> acknowledged = new LinkedHashSet<>();
-    for (TrafficWorker worker : workers) {
-      created.putAll(worker.created);
-      destroyed.addAll(worker.destroyed);
-      commands.addAll(worker.commands);
-      worker.starts.forEach((word, count) -> starts.merge(word, count, Integer::sum));
-      acknowledged.addAll(worker.acknowledgedStarts);
-    }
-    created.putAll(createdProbes);
-    destroyed.addAll(destroyedProbes);
-    awaitSettled();
-    Map<String, String> states = new LinkedHashMap<>();
-    for (List<String> ids : created.values()) {
-      for (String id : new HashSet<>(ids)) {
-        TrafficClient.Answer answer =
-            client.repeat(
-                client.request("/api/v1/sandboxes/" + id).GET().build(), Set.of(404, 410));
-        states.put(id, answer.isSuccess() ? answer.field("state") : "absent");
-      }
-    }
-    Set<String> ledger = new LinkedHashSet<>();
-    sandboxes(client).forEach(one -> ledger.add(String.valueOf(one.get("id"))));
-    List<Event> recorded = recorded();
-    long last = recorded.isEmpty() ? 0 : recorded.getLast().number();
-    await()
-        .atMost(Duration.ofMinutes(1))
-        .until(() -> readers.stream().allMatch(one -> one.lastNumber() >= last));
-    List<List<Event>> events = new ArrayList<>();
-    for (EventFeedReader reader : readers) {
-      events.add(reader.seen().stream().filter(event -> event.number() <= last).toList());
-      reader.close();
-    }
-    return new Observations(
-        created,
-        destroyed,
-        commands,
-        events,
-        recorded,
-        states,
-        ledger,
-        onMachine(),
-        starts,
-        acknowledged);
-  }
-
-  /** Waits until the machine has what the ledger has: some work continues after its client. */
-  private void awaitSettled() {
-    try {
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .ignoreExceptions()
-          .until(
-              () -> {
-                Set<String> ledger = new HashSet<>();
-                for (Map<String, Object> one : sandboxes(client)) {
-                  if (!"running".equals(one.get("state"))) {
-                    return false;
-                  }
-                  ledger.add(String.valueOf(one.get("id")));
-                }
-                return ledger.equals(onMachine());
-              });
-    } catch (ConditionTimeoutException e) {
-      // The verifier says what differs.
-    }
+    return probes.awaitRecovery(sandboxes, victim, killedNanos);
   }
 
   /** Returns the sandboxes of the machine by their id in the ledger of the servers. */
@@ -322,18 +227,6 @@ final class ServersInstallation implements AutoCloseable {
       }
     }
     return ids;
-  }
-
-  private List<Event> recorded() throws Exception {
-    TrafficClient.Answer answer =
-        client.repeat(
-            client.request("/api/v1/events?after=0&follow=false").GET().build(), Set.of());
-    List<Event> events = new ArrayList<>();
-    new String(answer.body(), StandardCharsets.UTF_8)
-        .lines()
-        .filter(line -> line.startsWith("data: "))
-        .forEach(line -> events.add(EventFeedReader.event(Json.parseObject(line.substring(6)))));
-    return events;
   }
 
   void report(String what, Observations seen) {
@@ -360,59 +253,6 @@ final class ServersInstallation implements AutoCloseable {
     assertThat(ServersVerifier.verify(seen)).isEmpty();
     assertThat(seen.created()).isNotEmpty();
     assertThat(seen.commands()).isNotEmpty();
-  }
-
-  /** Creates sandboxes at all servers. */
-  List<String> createProbes() throws Exception {
-    List<String> probes = new ArrayList<>();
-    for (int i = 0; i < PROBES; i++) {
-      FrontServer front = fronts.get(i % fronts.size());
-      try (TrafficClient direct = new TrafficClient(front.url())) {
-        TrafficClient.Answer answer =
-            direct.repeat(
-                direct
-                    .request("/api/v1/sandboxes")
-                    .header("Content-Type", "application/json")
-                    .header("Idempotency-Key", "probe-" + i)
-                    .POST(TrafficClient.json(Map.of("ttlSeconds", 7200)))
-                    .build(),
-                Set.of());
-        assertThat(answer.isSuccess()).as(TrafficClient.text(answer)).isTrue();
-        probes.add(answer.field("id"));
-        createdProbes.put("probe-" + i, List.of(answer.field("id")));
-      }
-    }
-    return probes;
-  }
-
-  /** Returns the milliseconds until all probes run a command again at another server. */
-  long awaitRecovery(List<String> probes, FrontServer victim, long killedNanos) throws Exception {
-    try (TrafficClient direct = new TrafficClient(otherThan(victim).url())) {
-      for (String probe : probes) {
-        while (!answers(direct, probe)) {
-          assertThat(System.nanoTime() - killedNanos)
-              .as("sandbox " + probe + " does not answer after the kill of " + victim.name)
-              .isLessThan(RECOVERY_LIMIT.toNanos());
-          Thread.sleep(20);
-        }
-      }
-    }
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - killedNanos);
-  }
-
-  static boolean answers(TrafficClient direct, String probe) throws InterruptedException {
-    try {
-      return direct
-          .once(
-              direct
-                  .request("/api/v1/sandboxes/" + probe + "/exec")
-                  .header("Content-Type", "application/json")
-                  .POST(TrafficClient.json(Map.of("argv", List.of("/bin/true"))))
-                  .build())
-          .isSuccess();
-    } catch (IOException e) {
-      return false;
-    }
   }
 
   static long percentile(List<Long> sorted, int percent) {

@@ -2,9 +2,7 @@ package dev.isola.app.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,16 +33,11 @@ class SeveralServersTest {
   private static final int GROWTH = 60;
 
   @TempDir Path folder;
-  private EmbeddedPostgres postgres;
+  private PostgresProcess postgres;
 
   @BeforeEach
   void startPostgres() throws IOException {
-    postgres =
-        EmbeddedPostgres.builder()
-            .setDataDirectory(folder.resolve("postgres"))
-            .setCleanDataDirectory(false)
-            .setPGStartupWait(Duration.ofSeconds(60))
-            .start();
+    postgres = PostgresProcess.start(folder);
   }
 
   @AfterEach
@@ -53,10 +46,7 @@ class SeveralServersTest {
   }
 
   private ServersInstallation start(String... more) throws IOException {
-    return ServersInstallation.start(
-        folder,
-        "postgresql://postgres:postgres@localhost:" + postgres.getPort() + "/postgres",
-        more);
+    return ServersInstallation.start(folder, postgres.url(), more);
   }
 
   @Test
@@ -165,55 +155,14 @@ class SeveralServersTest {
           servers.workDuring(
               () -> {
                 Thread.sleep(3000);
-                stall(Duration.ofSeconds(4));
+                postgres.stall(Duration.ofSeconds(4));
                 Thread.sleep(3000);
-                restartPostgres();
+                postgres.restart();
                 Thread.sleep(5000);
               });
       servers.report("PostgreSQL stalled and restarted", seen);
       servers.verify(seen);
       assertThat(servers.client.temporary).as("the disturbance was noticed").isNotEmpty();
     }
-  }
-
-  private long postmaster() throws IOException {
-    Path file = folder.resolve("postgres").resolve("postmaster.pid");
-    return Long.parseLong(Files.readAllLines(file).getFirst().strip());
-  }
-
-  /** Stops all processes of PostgreSQL for a while, as a machine without processor time would. */
-  private void stall(Duration time) throws Exception {
-    List<Long> all = new ArrayList<>();
-    ProcessHandle main = ProcessHandle.of(postmaster()).orElseThrow();
-    all.add(main.pid());
-    main.descendants().forEach(one -> all.add(one.pid()));
-    signal("STOP", all);
-    try {
-      Thread.sleep(time);
-    } finally {
-      signal("CONT", all);
-    }
-  }
-
-  private static void signal(String signal, List<Long> processes) throws Exception {
-    List<String> words = new ArrayList<>(List.of("kill", "-" + signal));
-    processes.forEach(one -> words.add(Long.toString(one)));
-    new ProcessBuilder(words).start().waitFor();
-  }
-
-  /** Restarts PostgreSQL at the same port with the same data, after an immediate shutdown. */
-  private void restartPostgres() throws Exception {
-    int port = postgres.getPort();
-    ProcessHandle main = ProcessHandle.of(postmaster()).orElseThrow();
-    signal("QUIT", List.of(main.pid()));
-    main.onExit().get(30, TimeUnit.SECONDS);
-    postgres.close();
-    postgres =
-        EmbeddedPostgres.builder()
-            .setPort(port)
-            .setDataDirectory(folder.resolve("postgres"))
-            .setCleanDataDirectory(false)
-            .setPGStartupWait(Duration.ofSeconds(60))
-            .start();
   }
 }

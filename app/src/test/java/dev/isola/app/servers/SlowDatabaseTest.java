@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.app.servers.DatabaseProxy.Network;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,17 +26,13 @@ class SlowDatabaseTest {
   private static final int ENOUGH_LOST_COMMITS = 5;
 
   @TempDir Path folder;
-  private EmbeddedPostgres postgres;
+  private PostgresProcess postgres;
   private DatabaseProxy proxy;
 
   @BeforeEach
   void startPostgres() throws IOException {
-    postgres =
-        EmbeddedPostgres.builder()
-            .setDataDirectory(folder.resolve("postgres"))
-            .setPGStartupWait(Duration.ofSeconds(60))
-            .start();
-    proxy = new DatabaseProxy(postgres.getPort(), ServersInstallation.SEED);
+    postgres = PostgresProcess.start(folder);
+    proxy = new DatabaseProxy(postgres.port(), ServersInstallation.SEED);
   }
 
   @AfterEach
@@ -49,8 +44,7 @@ class SlowDatabaseTest {
   @Test
   void slowNarrowAndBreakingConnectionsLoseNothing() throws Exception {
     try (ServersInstallation servers =
-        ServersInstallation.start(
-            folder, "postgresql://postgres:postgres@localhost:" + proxy.port() + "/postgres")) {
+        ServersInstallation.start(folder, PostgresProcess.url(proxy.port()))) {
       Observations seen =
           servers.workDuring(
               () -> {

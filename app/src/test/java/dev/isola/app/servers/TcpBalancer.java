@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,30 +13,18 @@ import java.util.Random;
 
 /** Copies each connection to one of several servers, chosen at random among those that accept. */
 final class TcpBalancer implements AutoCloseable {
-  private final ServerSocket server;
+  private final LoopbackListener listener;
   private final List<Integer> ports;
   private final Random random;
 
   TcpBalancer(List<Integer> ports, long seed) throws IOException {
     this.ports = List.copyOf(ports);
     random = new Random(seed);
-    server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
-    Thread.ofVirtual().name("balancer").start(this::accept);
+    listener = new LoopbackListener("balancer", this::serve);
   }
 
   String url() {
-    return "http://127.0.0.1:" + server.getLocalPort();
-  }
-
-  private void accept() {
-    try {
-      while (true) {
-        Socket client = server.accept();
-        Thread.ofVirtual().start(() -> serve(client));
-      }
-    } catch (IOException e) {
-      // The balancer was closed.
-    }
+    return "http://127.0.0.1:" + listener.port();
   }
 
   private List<Integer> order() {
@@ -79,20 +66,12 @@ final class TcpBalancer implements AutoCloseable {
     } catch (IOException e) {
       // One side disconnected.
     }
-    close(from);
-    close(to);
-  }
-
-  private static void close(Socket socket) {
-    try {
-      socket.close();
-    } catch (IOException e) {
-      // Closed already.
-    }
+    LoopbackListener.close(from);
+    LoopbackListener.close(to);
   }
 
   @Override
   public void close() throws IOException {
-    server.close();
+    listener.close();
   }
 }
