@@ -5,7 +5,7 @@ import subprocess
 import time
 
 from cluster import await_true, expect, get, kubectl, run
-from installation import NAMESPACE, SANDBOXES
+from installation import NAMESPACE, SANDBOXES, ServerLogs
 from isola import Isola
 from traffic import Traffic, create
 
@@ -13,18 +13,21 @@ from traffic import Traffic, create
 def upgrade(installation, start):
     """Replaces all servers under traffic. ``start`` makes the deployment roll out."""
     before = set(installation.names())
+    logs = ServerLogs(installation)
     traffic = Traffic(installation.url, installation.key)
     traffic.start(sandboxes=3)
     await_true(60, "traffic", lambda: traffic.done["exec"] > 10 and traffic.done["destroy"] > 0 or traffic.problems)
     begun = time.monotonic()
     start()
     installation.rollout()
+    logs.follow()
     took = time.monotonic() - begun
     await_true(120, "the end of the old servers", lambda: not before & set(all_names()))
     counted = traffic.done["exec"]
     await_true(60, "commands after it", lambda: traffic.done["exec"] > counted + 5 or traffic.problems)
     problems = traffic.stop()
-    expect(not problems, f"{problems[:5]}; {traffic.summary()}")
+    warnings = logs.end()
+    expect(not problems, f"{problems[:5]}; {traffic.summary()}; the servers warned:\n{warnings}")
     expect(not before & set(installation.names()), "a server was not replaced")
     return f"rollout in {took:.0f} s; {traffic.summary()}"
 

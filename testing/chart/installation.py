@@ -5,6 +5,8 @@ import json
 import os
 import secrets
 import shutil
+import subprocess
+import tempfile
 
 from cluster import await_true, expect, get, kubectl, must, run
 
@@ -59,6 +61,8 @@ class Installation:
             "--set", "image.repository=isola", "--set", f"image.tag={self.tag}",
             "--set", f"sandboxes.image={self.sandbox_image}",
             "--set", "service.type=NodePort", "--set", f"domains={{{self.node}}}",
+            # All servers must fit on one node of two cores while the other one is drained.
+            "--set", "server.resources.requests.cpu=200m",
         ]
 
     def install(self):
@@ -125,3 +129,32 @@ class Installation:
             "-n", "database", "exec", *(["-i"] if stdin is not None else []), "postgres", "--",
             "env", f"STORE_URL={url}", "sh", "-euc", command, stdin=stdin,
         )
+
+
+class ServerLogs:
+    """Keeps the logs of servers, which the cluster deletes together with their pods."""
+
+    def __init__(self, installation):
+        self._file = tempfile.TemporaryFile("w+")
+        self._followers = {}
+        self._installation = installation
+        self.follow()
+
+    def follow(self):
+        """Follows the servers that there are now, too."""
+        for name in self._installation.names():
+            if name not in self._followers:
+                self._followers[name] = subprocess.Popen(
+                    ["kubectl", "-n", NAMESPACE, "logs", "-f", "--prefix", name, "-c", "server"],
+                    stdin=subprocess.DEVNULL, stdout=self._file, stderr=subprocess.DEVNULL,
+                )
+
+    def end(self):
+        """Returns what the servers warned of."""
+        for process in self._followers.values():
+            process.terminate()
+            process.wait()
+        self._file.seek(0)
+        warnings = [line for line in self._file if '"level":"request"' not in line]
+        self._file.close()
+        return "".join(warnings)[-12000:]

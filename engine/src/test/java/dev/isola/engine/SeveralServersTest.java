@@ -10,11 +10,13 @@ import dev.isola.engine.api.EventView;
 import dev.isola.engine.api.Peers;
 import dev.isola.engine.api.SandboxHome;
 import dev.isola.engine.api.ServerView;
+import dev.isola.engine.lifecycle.SandboxCreator;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.EntryFilter;
@@ -33,7 +35,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,6 +62,9 @@ class SeveralServersTest {
   private LedgerConfig config;
   private EngineFixture a;
   private EngineFixture b;
+
+  /** Ends creations that a test does not want to end earlier. */
+  private final CountDownLatch finish = new CountDownLatch(1);
 
   @BeforeEach
   void open() throws IOException {
@@ -87,6 +97,7 @@ class SeveralServersTest {
 
   @AfterEach
   void close() {
+    finish.countDown();
     b.close();
     a.close();
     database.remove(config);
@@ -204,6 +215,69 @@ class SeveralServersTest {
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(() -> repeated.sandbox().state());
     assertThat(cloud.running()).hasSize(1);
+  }
+
+  @Test
+  void repeatedRequestForADestroyedSandboxIsRefusedAtEveryServer() {
+    SandboxId id = a.engine.create(request().withIdempotencyKey("key")).view().id();
+    a.engine.destroy(id, DestroyOptions.FORCE);
+    for (EngineFixture server : List.of(a, b)) {
+      assertThatExceptionOfType(Gone.class)
+          .isThrownBy(() -> server.engine.create(request().withIdempotencyKey("key")));
+    }
+  }
+
+  /** Its server had no lease when the creation failed, so it finds the sandbox unfinished later. */
+  @Test
+  void repeatedRequestMayBeRepeatedAfterAnInterruptedCreation() throws Exception {
+    SandboxEntry creating = creatingAtA();
+    try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<CreateResult> repeated =
+          clients.submit(() -> b.engine.create(request().withIdempotencyKey("key")));
+      b.ledger
+          .sandboxes()
+          .update(
+              creating.toBuilder()
+                  .state(SandboxState.TERMINATING)
+                  .cause(SandboxCreator.INTERRUPTED)
+                  .build());
+      assertThatExceptionOfType(ExecutionException.class)
+          .isThrownBy(repeated::get)
+          .withCauseInstanceOf(ProviderUnavailable.class)
+          .withMessageContaining("was creating sandbox " + creating.id());
+    }
+  }
+
+  @Test
+  void repeatedRequestIsToldOfAFailedCreation() throws Exception {
+    SandboxEntry creating = creatingAtA();
+    try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<CreateResult> repeated =
+          clients.submit(() -> b.engine.create(request().withIdempotencyKey("key")));
+      b.ledger
+          .sandboxes()
+          .update(
+              creating.toBuilder().state(SandboxState.TERMINATING).cause("no such image").build());
+      assertThatExceptionOfType(ExecutionException.class)
+          .isThrownBy(repeated::get)
+          .withCauseInstanceOf(Gone.class)
+          .withMessageContaining("failed: no such image");
+    }
+  }
+
+  /** Returns a sandbox that server a does not finish, with the idempotency key "key". */
+  private SandboxEntry creatingAtA() throws InterruptedException {
+    CountDownLatch created = new CountDownLatch(1);
+    cloud.afterCreate =
+        () -> {
+          created.countDown();
+          finish.await();
+        };
+    SandboxRequest request = request().withIdempotencyKey("key");
+    CompletableFuture<CreateResult> _ =
+        CompletableFuture.supplyAsync(() -> a.engine.create(request), Thread::startVirtualThread);
+    created.await();
+    return entry(request.request().spec().id());
   }
 
   @Test

@@ -10,6 +10,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
 import java.lang.reflect.Proxy;
@@ -169,12 +170,7 @@ public final class LiveSandboxes {
     }
     Sandbox found = !usable || isGone(entry) ? null : attach(entry);
     if (found == null) {
-      throw Fault.of(
-              ErrorCode.SANDBOX_DESTROYED,
-              "sandbox " + id + " is gone" + entry.cause().map(why -> ": " + why).orElse(""),
-              "create a new sandbox")
-          .sandbox(id)
-          .exception();
+      throw gone(entry);
     }
     Failpoint.ATTACH_DONE.reach();
     if (entry.state() == SandboxState.RUNNING) {
@@ -191,8 +187,20 @@ public final class LiveSandboxes {
     return found;
   }
 
+  private static SandboxException gone(SandboxEntry entry) {
+    return Fault.of(
+            ErrorCode.SANDBOX_DESTROYED,
+            "sandbox " + entry.id() + " is gone" + entry.cause().map(why -> ": " + why).orElse(""),
+            "create a new sandbox")
+        .sandbox(entry.id())
+        .exception();
+  }
+
   /** Returns a sandbox like {@link #get}; one of another server refuses every use. */
   Sandbox getOrRefusing(SandboxEntry entry) {
+    if (isGone(entry)) {
+      throw gone(entry);
+    }
     return ownership.owns(entry)
         ? get(entry)
         : (Sandbox)

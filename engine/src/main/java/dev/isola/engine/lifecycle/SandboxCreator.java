@@ -41,6 +41,9 @@ import java.util.Set;
  * between leaves behind is therefore recorded and can be found and removed.
  */
 public final class SandboxCreator {
+  /** The cause of a sandbox whose creation neither succeeded nor failed. */
+  public static final String INTERRUPTED = "the server stopped while the sandbox was being created";
+
   private static final Set<SandboxState> SETTLED =
       EnumSet.complementOf(EnumSet.of(SandboxState.CREATING));
 
@@ -281,11 +284,8 @@ public final class SandboxCreator {
     try {
       Failpoint.CREATE_REPEATED.reach();
       SandboxEntry entry = events.waitForState(id, SETTLED, request.createTimeout());
-      if (entry.fence() > 0 && !recorder.hasRun(id)) {
-        throw interrupted(entry);
-      }
-      if (entry.state() == SandboxState.ERROR) {
-        throw failedDuringCreate(entry);
+      if (hasEnded(entry) && !recorder.hasRun(id)) {
+        throw wasInterrupted(entry) ? interrupted(entry) : failedDuringCreate(entry);
       }
       return new CreateResult(LedgerViews.of(entry), liveSandboxes.getOrRefusing(entry), true);
     } catch (InterruptedException e) {
@@ -295,6 +295,21 @@ public final class SandboxCreator {
           .sandbox(id)
           .exception(e);
     }
+  }
+
+  private static boolean hasEnded(SandboxEntry entry) {
+    return switch (entry.state()) {
+      case CREATING, RUNNING, PAUSED, STOPPED -> false;
+      case ERROR, TERMINATING, DESTROYED -> true;
+    };
+  }
+
+  /**
+   * Returns whether another server took over a sandbox that was being created, or its own server
+   * found it unfinished after it had no lease for a while.
+   */
+  private static boolean wasInterrupted(SandboxEntry entry) {
+    return entry.fence() > 0 || entry.cause().filter(INTERRUPTED::equals).isPresent();
   }
 
   private SandboxEntry intent(SandboxRequest request, ProviderInfo best, boolean pooled) {
@@ -351,7 +366,7 @@ public final class SandboxCreator {
 
   /**
    * Returns the error for a sandbox whose server stopped, or lost its lease, while it created the
-   * sandbox. The server that took over has released the idempotency key.
+   * sandbox. The idempotency key has been released.
    */
   private static SandboxException interrupted(SandboxEntry entry) {
     return Fault.of(
