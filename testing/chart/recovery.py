@@ -42,7 +42,7 @@ def backup_and_restore(installation):
         again = client.sandbox(kept.id)
         await_true(60, "a sandbox of the backup", lambda: answers(again))
         expect(again.files.read("file") == b"content", "the file has another content")
-        found = await_true(60, "a lost sandbox", lambda: lost(installation, destroyed.id))
+        found = await_true(120, "a lost sandbox", lambda: lost(installation, destroyed.id))
         left = await_true(120, "the end of the newer sandbox", lambda: not pods_of(newer.id))
         again.destroy()
     return f"{found}; the newer sandbox was removed: {left}"
@@ -59,7 +59,7 @@ def answers(sandbox):
 
 def lost(installation, sandbox):
     output = state(installation, sandbox)
-    return "recorded as lost" if '"lost"' in output.lower() else None
+    return "recorded as lost" if '"lost: ' in output else None
 
 
 def removal(installation):

@@ -122,7 +122,15 @@ public final class SharedReconciler {
 
   private void compare(String provider) {
     List<SandboxEntry> before = entries(provider);
-    List<InventoryItem> inventory = registry.get(provider).inventory();
+    List<InventoryItem> inventory;
+    try {
+      inventory = registry.get(provider).inventory();
+    } catch (SandboxException e) {
+      if (before.isEmpty()) {
+        return; // a provider that is not set up, and not used
+      }
+      throw e;
+    }
     Set<SandboxId> present =
         inventory.stream().map(InventoryItem::id).collect(Collectors.toCollection(HashSet::new));
     Set<SandboxId> unknown = new HashSet<>(present);
