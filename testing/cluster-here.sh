@@ -91,6 +91,8 @@ stop() {
     kill -KILL ${inside:-"$node"} 2>/dev/null # the first process of the pid namespace, and with it all others
     wait "$node" 2>/dev/null
   fi
+  # The kernel keeps the network of the nodes until connections of killed processes have timed out.
+  ip link delete "$device" 2>/dev/null
   # A process that has been killed may take a moment to leave its control group.
   for _ in $(seq 100); do
     control_groups | while read -r group; do rmdir "$group" 2>/dev/null; done

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 3, unit = TimeUnit.HOURS)
 class SeveralServersTest {
-  private static final int KILLS = Integer.getInteger("isola.servers.kills", 5);
+  private static final int KILLS = Integer.getInteger("isola.servers.kills", 3);
 
   /** So long that a hand-over which waits for the end of a lease is noticed. */
   private static final Duration LONG_LEASE = Duration.ofSeconds(15);
@@ -118,6 +118,7 @@ class SeveralServersTest {
 
   @Test
   void openConnectionsOfAServerAreCounted() throws Exception {
+    ServersInstallation.requireLong();
     try (ServersInstallation servers = start();
         OpenConnections leaked = new OpenConnections()) {
       FrontServer server = servers.fronts.getFirst();

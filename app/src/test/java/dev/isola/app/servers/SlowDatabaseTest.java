@@ -43,6 +43,7 @@ class SlowDatabaseTest {
 
   @Test
   void slowNarrowAndBreakingConnectionsLoseNothing() throws Exception {
+    ServersInstallation.requireLong();
     try (ServersInstallation servers =
         ServersInstallation.start(folder, PostgresProcess.url(proxy.port()))) {
       Observations seen =
