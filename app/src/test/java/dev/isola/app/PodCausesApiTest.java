@@ -81,6 +81,9 @@ class PodCausesApiTest {
     Assumptions.assumeTrue(
         Boolean.getBoolean("isola.long"),
         "NOT RUN: only with ./check --long, because a cluster waits before it gives up a node");
+    Assumptions.assumeTrue(
+        TestCluster.get().kubectl("get", "nodes", "-o", "name").contains("node2"),
+        "NOT RUN: the cluster has one node; set ISOLA_CLUSTER_NODES=2");
     try (PodServer server =
         PodServer.start(
             folder,

@@ -42,6 +42,9 @@ record PodSnapshot(
     Map<String, String> annotations) {
   private static final int MAX_TEXT = 300;
 
+  /** In seconds; what a cluster reports beyond is not used. */
+  private static final int MAX_GRACE = 86_400;
+
   /** Reasons for which Kubernetes retries forever; a create fails at the first of them. */
   private static final Set<String> IMAGE_ERRORS =
       Set.of(
@@ -147,7 +150,7 @@ record PodSnapshot(
       return Optional.of(
           "its pod ended, " + bounded(reason.get() + ": " + pod.text("status", "message")));
     }
-    if (terminated.isObject()) {
+    if (terminated.isObject() && !(deleting && isAfterRequest(pod, terminated))) {
       return Optional.of(
           "its pod ended, "
               + bounded(
@@ -158,6 +161,19 @@ record PodSnapshot(
                       + terminated.text("message")));
     }
     return Optional.of(deleting ? "its pod was deleted" : "its pod is " + bounded(phase));
+  }
+
+  /**
+   * Returns whether a container ended after its pod was to be deleted, and therefore because of
+   * that, unless the kernel killed it for lack of memory.
+   */
+  private static boolean isAfterRequest(JsonValue pod, JsonValue terminated) {
+    JsonValue metadata = pod.at("metadata");
+    Instant requested =
+        instant(metadata.text("deletionTimestamp"))
+            .minusSeconds(Math.clamp(metadata.number("deletionGracePeriodSeconds"), 0, MAX_GRACE));
+    return !terminated.text("reason").equals("OOMKilled")
+        && !instant(terminated.text("finishedAt")).isBefore(requested);
   }
 
   /**

@@ -52,6 +52,21 @@ class PodSnapshotTest {
     assertThat(pod.end()).contains("its pod was disrupted, DeletionByTaintManager: node lost");
   }
 
+  /** An agent that is asked to stop exits with 0, which is not why it ended. */
+  @Test
+  void containerThatEndedBecauseItsPodWasDeletedIsNotTheCause() throws IOException {
+    String deleted =
+        ",\"deletionTimestamp\":\"2026-01-01T00:00:30Z\",\"deletionGracePeriodSeconds\":30";
+    String ended =
+        "{\"terminated\":{\"reason\":\"%s\",\"finishedAt\":\"2026-01-01T00:00:%s\"}}";
+    assertThat(pod(container(ended.formatted("Completed", "01Z")), deleted).end())
+        .contains("its pod was deleted");
+    assertThat(pod(container(ended.formatted("OOMKilled", "01Z")), deleted).end().orElse(""))
+        .contains("OOMKilled");
+    String before = ended.formatted("Error", "01Z").replace("2026-01-01", "2025-12-31");
+    assertThat(pod(container(before), deleted).end().orElse("")).contains("Error");
+  }
+
   @Test
   void memoryKillIsRecognized() throws IOException {
     PodSnapshot pod =
