@@ -57,8 +57,7 @@ class PodSnapshotTest {
   void containerThatEndedBecauseItsPodWasDeletedIsNotTheCause() throws IOException {
     String deleted =
         ",\"deletionTimestamp\":\"2026-01-01T00:00:30Z\",\"deletionGracePeriodSeconds\":30";
-    String ended =
-        "{\"terminated\":{\"reason\":\"%s\",\"finishedAt\":\"2026-01-01T00:00:%s\"}}";
+    String ended = "{\"terminated\":{\"reason\":\"%s\",\"finishedAt\":\"2026-01-01T00:00:%s\"}}";
     assertThat(pod(container(ended.formatted("Completed", "01Z")), deleted).end())
         .contains("its pod was deleted");
     assertThat(pod(container(ended.formatted("OOMKilled", "01Z")), deleted).end().orElse(""))
