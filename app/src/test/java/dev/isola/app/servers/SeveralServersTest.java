@@ -130,6 +130,7 @@ class SeveralServersTest {
 
   @Test
   void rollingRestartIsNotNoticed() throws Exception {
+    ServersInstallation.requireLong();
     List<Long> gaps = new ArrayList<>();
     try (ServersInstallation servers = start("server.lease=" + LONG_LEASE.toSeconds() + "s")) {
       Observations seen =
