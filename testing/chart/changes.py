@@ -12,8 +12,12 @@ from traffic import Traffic, create
 
 def upgrade(installation, start):
     """Replaces all servers under traffic. ``start`` makes the deployment roll out."""
+    with ServerLogs(installation) as logs:
+        return upgrade_with(logs, installation, start)
+
+
+def upgrade_with(logs, installation, start):
     before = set(installation.names())
-    logs = ServerLogs(installation)
     traffic = Traffic(installation.url, installation.key)
     traffic.start(sandboxes=3)
     await_true(60, "traffic", lambda: traffic.done["exec"] > 10 and traffic.done["destroy"] > 0 or traffic.problems)
@@ -26,8 +30,8 @@ def upgrade(installation, start):
     counted = traffic.done["exec"]
     await_true(60, "commands after it", lambda: traffic.done["exec"] > counted + 5 or traffic.problems)
     problems = traffic.stop()
-    warnings = logs.end()
-    expect(not problems, f"{problems[:5]}; {traffic.summary()}; the servers warned:\n{warnings}")
+    if problems:
+        expect(False, f"{problems[:5]}; {traffic.summary()}; the servers warned:\n{logs.warnings()}")
     expect(not before & set(installation.names()), "a server was not replaced")
     return f"rollout in {took:.0f} s; {traffic.summary()}"
 

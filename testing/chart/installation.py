@@ -149,12 +149,20 @@ class ServerLogs:
                     stdin=subprocess.DEVNULL, stdout=self._file, stderr=subprocess.DEVNULL,
                 )
 
-    def end(self):
-        """Returns what the servers warned of."""
+    def warnings(self):
+        """Returns the end of what the servers wrote, without their requests."""
+        self._stop()
+        self._file.seek(0)
+        return "".join(line for line in self._file if '"level":"request"' not in line)[-12000:]
+
+    def _stop(self):
         for process in self._followers.values():
             process.terminate()
             process.wait()
-        self._file.seek(0)
-        warnings = [line for line in self._file if '"level":"request"' not in line]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self._stop()
         self._file.close()
-        return "".join(warnings)[-12000:]

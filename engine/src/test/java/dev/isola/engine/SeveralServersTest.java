@@ -230,38 +230,29 @@ class SeveralServersTest {
   /** Its server had no lease when the creation failed, so it finds the sandbox unfinished later. */
   @Test
   void repeatedRequestMayBeRepeatedAfterAnInterruptedCreation() throws Exception {
-    SandboxEntry creating = creatingAtA();
-    try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<CreateResult> repeated =
-          clients.submit(() -> b.engine.create(request().withIdempotencyKey("key")));
-      b.ledger
-          .sandboxes()
-          .update(
-              creating.toBuilder()
-                  .state(SandboxState.TERMINATING)
-                  .cause(SandboxCreator.INTERRUPTED)
-                  .build());
-      assertThatExceptionOfType(ExecutionException.class)
-          .isThrownBy(repeated::get)
-          .withCauseInstanceOf(ProviderUnavailable.class)
-          .withMessageContaining("was creating sandbox " + creating.id());
-    }
+    repeatedRequestFails(
+        SandboxCreator.INTERRUPTED, ProviderUnavailable.class, "was creating sandbox");
   }
 
   @Test
   void repeatedRequestIsToldOfAFailedCreation() throws Exception {
+    repeatedRequestFails("no such image", Gone.class, "failed: no such image");
+  }
+
+  /** Repeats a request at server b; then its creation at server a ends for this cause. */
+  private void repeatedRequestFails(String cause, Class<? extends Throwable> type, String message)
+      throws Exception {
     SandboxEntry creating = creatingAtA();
     try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<CreateResult> repeated =
           clients.submit(() -> b.engine.create(request().withIdempotencyKey("key")));
       b.ledger
           .sandboxes()
-          .update(
-              creating.toBuilder().state(SandboxState.TERMINATING).cause("no such image").build());
+          .update(creating.toBuilder().state(SandboxState.TERMINATING).cause(cause).build());
       assertThatExceptionOfType(ExecutionException.class)
           .isThrownBy(repeated::get)
-          .withCauseInstanceOf(Gone.class)
-          .withMessageContaining("failed: no such image");
+          .withCauseInstanceOf(type)
+          .withMessageContaining(message);
     }
   }
 
