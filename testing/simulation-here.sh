@@ -10,7 +10,7 @@ root=${self%/testing/*}
 cd "$root"
 find_jdk
 
-maven -q test-compile -pl testing/simulation -am -Dspotless.check.skip=true >&2
+maven -q test-compile -pl testing/simulation -am >&2
 module=testing/simulation/target
 simulate() {
   "$jdk/bin/java" -Xmx8g -XX:+UseParallelGC \

@@ -1,0 +1,387 @@
+package dev.isola.testing.runner;
+
+import dev.isola.testing.runner.MavenBuild.Strictness;
+import dev.isola.testing.runner.TestResult.Outcome;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Builds the repository and runs its tests. The script {@code check} runs this file from its
+ * source, in the root of the repository, with {@code isola.jdk} as the JDK of the tests.
+ */
+public final class Check {
+  /** Of modules that only depend on a change, {@code --changed} runs suites up to this long. */
+  private static final double QUICK_SECONDS = 3;
+
+  /** A class that was never run is taken to be this long. */
+  private static final double UNKNOWN_SECONDS = 1;
+
+  private final Path repository;
+  private final Path jdk;
+  private final Options options;
+  private final List<Module> modules;
+  private final SourceFiles files;
+  private final ModuleKeys keys;
+  private final ResultCache cache;
+  private final Path state;
+  private final Report report = new Report();
+
+  private Check(Path repository, Path jdk, Options options) throws IOException {
+    this.repository = repository;
+    this.jdk = jdk;
+    this.options = options;
+    this.modules = Module.read(repository);
+    this.files = SourceFiles.read(repository);
+    this.keys = new ModuleKeys(files, modules, Machine.buildTools(jdk), Machine.all(jdk));
+    this.cache = new ResultCache(ResultCache.defaultFolder());
+    this.state = Files.createDirectories(repository.resolve("target/check"));
+  }
+
+  /** Runs the check. The exit status is 0 if everything was built and nothing failed. */
+  public static void main(String[] words)
+      throws IOException, InterruptedException, ExecutionException {
+    Options options;
+    try {
+      options = Options.parse(Arrays.asList(words), System.getenv("CI") != null);
+    } catch (IllegalArgumentException e) {
+      System.err.println("check: " + e.getMessage());
+      System.exit(64);
+      return;
+    }
+    Path jdk = Path.of(System.getProperty("isola.jdk", System.getProperty("java.home")));
+    System.exit(new Check(Path.of("").toAbsolutePath(), jdk, options).run());
+  }
+
+  private int run() throws IOException, InterruptedException, ExecutionException {
+    long start = System.nanoTime();
+    JavaFormat format = new JavaFormat(repository, jdk, files, cache.folder());
+    if (options.fix()) {
+      format.fix();
+      return 0;
+    }
+    // A wrong format neither hides nor delays what the tests say.
+    FutureTask<List<String>> unformatted =
+        new FutureTask<>(() -> format.unformatted(options.cache()));
+    Thread.startVirtualThread(unformatted);
+    Set<String> changed = options.base().isPresent() ? changed() : Set.of();
+    Set<String> tested = tested(changed);
+    if (tested.isEmpty()) {
+      System.out.println("check: no module has changed since " + options.base().orElse(""));
+    }
+
+    // What passed with the same inputs is neither built nor run again.
+    List<Module> due = new ArrayList<>();
+    for (Module module : modules) {
+      if (tested.contains(module.name())) {
+        Optional<List<TestResult>> known =
+            options.cache() && isWhole(module, changed)
+                ? cache.results(keys.test(module, options))
+                : Optional.empty();
+        known.ifPresentOrElse(report::addCached, () -> due.add(module));
+      }
+    }
+    long cached = report.count(Outcome.PASSED);
+    if (cached > 0) {
+      System.out.printf(
+          "check: %d tests of %d modules passed here before, with the same inputs%n",
+          cached, tested.size() - due.size());
+    }
+
+    int status = build(due, changed);
+    Duration build = Duration.ofNanos(System.nanoTime() - start);
+
+    int slots = 3 * Runtime.getRuntime().availableProcessors();
+    test(due, changed, slots);
+    Duration tests = Duration.ofNanos(System.nanoTime() - start).minus(build);
+    for (Module module : due) {
+      List<TestResult> results = report.resultsOf(module);
+      if (isWhole(module, changed)
+          && MavenBuild.succeeded(module)
+          && results.stream().noneMatch(one -> one.outcome() == Outcome.FAILED)) {
+        cache.saveResults(keys.test(module, options), results);
+      }
+    }
+    if (options.isWhole()) {
+      report.addMissingProviders();
+    }
+    cache.prune();
+    report.write(state);
+    report.print(build, tests, slots);
+    List<String> wrong = unformatted.get();
+    wrong.forEach(name -> System.err.println("check: not formatted: " + name));
+    if (!wrong.isEmpty()) {
+      System.err.println("check: ./check --fix formats them");
+    }
+    return status == 0 && wrong.isEmpty() && report.count(Outcome.FAILED) == 0 ? 0 : 1;
+  }
+
+  /** Returns the modules that have changed since the commit of {@code --changed}. */
+  private Set<String> changed() throws IOException {
+    return keys.owners(files.changedSince(options.base().orElse("HEAD")));
+  }
+
+  /** Returns the modules whose tests are run, all or some. */
+  private Set<String> tested(Set<String> changed) {
+    Set<String> all = modules.stream().map(Module::name).collect(Collectors.toSet());
+    if (options.base().isPresent()) {
+      Set<String> dependents = keys.withDependents(changed);
+      modules.stream()
+          .filter(module -> module.inputs().contains("."))
+          .forEach(module -> dependents.add(module.name()));
+      return dependents;
+    }
+    if (options.modules().isEmpty()) {
+      return all;
+    }
+    Set<String> chosen = new TreeSet<>();
+    for (String wanted : options.modules()) {
+      Set<String> below =
+          all.stream()
+              .filter(name -> SourceFiles.isBelow(name, List.of(wanted.replaceAll("/+$", ""))))
+              .collect(Collectors.toSet());
+      if (below.isEmpty()) {
+        System.err.printf("check: no module %s; the modules are %s%n", wanted, all);
+        System.exit(64);
+      }
+      chosen.addAll(below);
+    }
+    return chosen;
+  }
+
+  /** Returns whether all tests of the module's tier are run, so that the result can be kept. */
+  private boolean isWhole(Module module, Set<String> changed) {
+    return options.isWhole() && (options.base().isEmpty() || changed.contains(module.name()));
+  }
+
+  private int build(List<Module> due, Set<String> changed) throws IOException {
+    if (due.isEmpty()) {
+      return 0;
+    }
+    Set<String> names = due.stream().map(Module::name).collect(Collectors.toSet());
+    Set<String> testsChanged = testsChanged();
+    boolean some = options.base().isPresent() || !options.modules().isEmpty();
+    Map<String, Strictness> wanted = new HashMap<>();
+    for (String name : keys.withDependencies(withRunner(names))) {
+      Strictness strictness;
+      if (some && !(options.base().isPresent() ? changed : names).contains(name)) {
+        strictness = Strictness.PLAIN;
+      } else if (options.tier() != Options.Tier.CHECK || testsChanged.contains(name)) {
+        strictness = Strictness.TESTS;
+      } else {
+        strictness = Strictness.MAIN;
+      }
+      wanted.put(name, strictness);
+    }
+    Path log = state.resolve("build.log");
+    int status =
+        new MavenBuild(repository, jdk, keys, cache, options.cache())
+            .run(MavenBuild.inOrder(modules, wanted), log);
+    if (status != 0) {
+      MavenBuild.errors(log).forEach(System.out::println);
+      System.out.println("check: Maven ended with " + status + "; its log is " + log);
+    }
+    return status;
+  }
+
+  private Set<String> withRunner(Set<String> names) {
+    Set<String> all = new TreeSet<>(names);
+    all.add("testing/runner");
+    return all;
+  }
+
+  /**
+   * Returns the modules whose tests differ from those of main: since the commit at which this
+   * branch left it, or since the last commit on main itself.
+   */
+  private Set<String> testsChanged() throws IOException {
+    String base = commonCommit("origin/main").or(() -> commonCommit("HEAD~1")).orElse("HEAD");
+    Set<String> changed =
+        files.changedSince(options.base().orElse(base)).stream()
+            .filter(name -> name.contains("/src/test/"))
+            .collect(Collectors.toSet());
+    return keys.owners(changed);
+  }
+
+  /** Returns the commit at which HEAD left the other one, unless that is HEAD or is not here. */
+  private Optional<String> commonCommit(String other) {
+    try {
+      String commit = files.git("merge-base", "HEAD", other).strip();
+      return commit.equals(files.git("rev-parse", "HEAD").strip())
+          ? Optional.empty()
+          : Optional.of(commit);
+    } catch (IOException e) {
+      return Optional.empty(); // a clone without that commit
+    }
+  }
+
+  private void test(List<Module> due, Set<String> changed, int slots)
+      throws IOException, InterruptedException {
+    Map<String, Double> seconds = seconds();
+    List<Suite> suites = new ArrayList<>();
+    Map<String, Double> left = new TreeMap<>();
+    for (Module module : due) {
+      if (!MavenBuild.succeeded(module)) {
+        continue;
+      }
+      for (Suite suite : suites(module, seconds)) {
+        if (options.base().isPresent()
+            && !changed.contains(module.name())
+            && suite.seconds() > QUICK_SECONDS) {
+          left.put(suite.name(), suite.seconds());
+        } else {
+          suites.add(suite);
+        }
+      }
+    }
+    if (!left.isEmpty()) {
+      System.out.printf(
+          "check: %d suites of dependent modules, %.0f s, are left to ./check: %s%n",
+          left.size(),
+          left.values().stream().mapToDouble(one -> one).sum(),
+          left.keySet().stream()
+              .map(name -> name.substring(name.lastIndexOf('.') + 1))
+              .collect(Collectors.joining(" ")));
+    }
+    System.out.printf("check: running %d test suites%n", suites.size());
+    Path logs = Files.createDirectories(state.resolve("logs"));
+    Progress progress = new Progress(suites.size(), report);
+    new TestScheduler(suites, slots, logs, this::command, progress::add).run();
+  }
+
+  /** Returns the suites of a module: its test classes, and programs that test its C code. */
+  private List<Suite> suites(Module module, Map<String, Double> seconds) throws IOException {
+    Predicate<String> wanted = options.tests();
+    List<Suite> suites = new ArrayList<>();
+    Path classes = module.folder().resolve("target/test-classes");
+    if (Files.isDirectory(classes)) {
+      try (Stream<Path> all = Files.walk(classes)) {
+        for (Path file : all.sorted().toList()) {
+          String path = classes.relativize(file).toString();
+          if (path.endsWith("Test.class") && !path.contains("$")) {
+            String name = path.substring(0, path.length() - ".class".length()).replace('/', '.');
+            if (wanted.test(name.substring(name.lastIndexOf('.') + 1))) {
+              suites.add(Suite.ofClass(module, name, seconds.getOrDefault(name, UNKNOWN_SECONDS)));
+            }
+          }
+        }
+      }
+    }
+    for (Suite program : programs(module, seconds)) {
+      if (wanted.test(program.name())) {
+        suites.add(program);
+      }
+    }
+    return suites;
+  }
+
+  private List<Suite> programs(Module module, Map<String, Double> seconds) {
+    Path target = module.folder().resolve("target");
+    return switch (module.name()) {
+      case "guest/agent" ->
+          List.of(
+              new Suite(
+                  module,
+                  "AgentCTests",
+                  seconds.getOrDefault("AgentCTests", 60.0),
+                  List.of("make", "-s", "-j2", "OUT=" + target, "check"),
+                  target.resolve("c-tests.txt")));
+      case "compat/e2b" ->
+          List.of(
+              new Suite(
+                  module,
+                  "KernelServerTests",
+                  seconds.getOrDefault("KernelServerTests", 20.0),
+                  List.of(
+                      "sh",
+                      repository.resolve("testing/kernel/run.sh").toString(),
+                      target.resolve("kernel-tests.txt").toString()),
+                  target.resolve("kernel-tests.txt")));
+      default -> List.of();
+    };
+  }
+
+  /**
+   * Returns how long suites took: on this machine, else where {@code testing/seconds.tsv} is from.
+   */
+  private Map<String, Double> seconds() throws IOException {
+    Map<String, Double> all = new HashMap<>();
+    for (Path table :
+        List.of(repository.resolve("testing/seconds.tsv"), state.resolve("seconds.tsv"))) {
+      if (Files.exists(table)) {
+        for (String line : Files.readAllLines(table)) {
+          String[] cells = line.split("\t");
+          all.put(cells[0], Double.parseDouble(cells[1]));
+        }
+      }
+    }
+    return all;
+  }
+
+  private List<String> command(Module module) throws IOException {
+    List<Path> classPath = new ArrayList<>(MavenBuild.classPath(module));
+    for (Module runner : modules) {
+      if (runner.name().equals("testing/runner")) {
+        MavenBuild.classPath(runner).stream()
+            .filter(
+                entry ->
+                    entry.endsWith("target/classes")
+                        || entry.getFileName().toString().startsWith("junit-platform-launcher"))
+            .forEach(classPath::add);
+      }
+    }
+    Map<String, Boolean> distinct = new LinkedHashMap<>();
+    classPath.forEach(entry -> distinct.put(entry.toString(), true));
+    List<String> command = new ArrayList<>(List.of(jdk.resolve("bin/java").toString()));
+    command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-XX:+UseSerialGC", "-Dslf4j.internal.verbosity=ERROR"));
+    command.add("-Dbasedir=" + module.folder());
+    command.addAll(module.jvmOptions());
+    command.addAll(options.properties());
+    command.addAll(List.of("-cp", String.join(File.pathSeparator, distinct.keySet())));
+    command.add("dev.isola.testing.runner.TestWorker");
+    command.addAll(options.tier().excluded());
+    return command;
+  }
+
+  /** Prints a line from time to time. */
+  private static final class Progress {
+    private static final Duration EVERY = Duration.ofSeconds(30);
+
+    private final int all;
+    private final Report report;
+    private long printed = System.nanoTime();
+
+    Progress(int all, Report report) {
+      this.all = all;
+      this.report = report;
+    }
+
+    void add(SuiteResult result) {
+      report.add(result);
+      if (System.nanoTime() - printed > EVERY.toNanos() || report.suites() == all) {
+        printed = System.nanoTime();
+        System.out.printf(
+            "check: %d of %d suites, %d passed, %d failed%n",
+            report.suites(), all, report.count(Outcome.PASSED), report.count(Outcome.FAILED));
+      }
+    }
+  }
+}

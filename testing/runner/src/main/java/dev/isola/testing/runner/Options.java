@@ -1,0 +1,117 @@
+package dev.isola.testing.runner;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * The options of {@code ./check}.
+ *
+ * @param tier which tests are run
+ * @param modules the modules to test, by their folders; empty means all
+ * @param base the commit to compare with, if only what has changed is tested
+ * @param cache whether results of an earlier run with the same inputs are used
+ * @param test whether a test class, by its simple name, is run
+ * @param fix whether sources are formatted, and nothing else is done
+ * @param properties the system properties of the test processes, as {@code -DNAME=VALUE}
+ */
+record Options(
+    Tier tier,
+    List<String> modules,
+    Optional<String> base,
+    boolean cache,
+    Optional<String> test,
+    boolean fix,
+    List<String> properties) {
+
+  /** How much is run. Each tier contains the one before. */
+  enum Tier {
+    CHECK,
+    ALL,
+    LONG;
+
+    /** Returns the JUnit tags of the tests that this tier leaves out. */
+    List<String> excluded() {
+      return switch (this) {
+        case CHECK -> List.of("all", "long");
+        case ALL -> List.of("long");
+        case LONG -> List.of();
+      };
+    }
+  }
+
+  static final String USAGE =
+      """
+      usage: ./check [--all | --long] [--changed [BASE]] [-pl MODULE,...] [-Dtest=CLASS,...] [--no-cache]
+             ./check --fix
+
+        ./check              what guards main: every module's own tests and one of each real thing
+        ./check --all        everything that runs on this machine
+        ./check --long       the same with whole conformance kits, hundreds of kills, and soaks
+        --changed [BASE]     the modules that differ from BASE (default: HEAD, with what is not committed),
+                             and of the modules that depend on them the quick test classes
+        -pl MODULE,...       these modules, such as client/java; a folder stands for all modules in it
+        -Dtest=CLASS,...     test classes by their simple names; * stands for any letters
+        -Disola.NAME=VALUE   a system property of the test processes
+        --no-cache           build and test also what has passed here before with the same inputs
+        --fix                format the Java and C sources instead
+      """;
+
+  /** Reads the command line; {@code continuous} says that a CI system runs it. */
+  static Options parse(List<String> words, boolean continuous) {
+    Tier tier = Tier.CHECK;
+    List<String> modules = new ArrayList<>();
+    Optional<String> base = Optional.empty();
+    boolean cache = !continuous;
+    Optional<String> test = Optional.empty();
+    boolean fix = false;
+    List<String> properties = new ArrayList<>();
+    for (int i = 0; i < words.size(); i++) {
+      String word = words.get(i);
+      if (word.equals("--all")) {
+        tier = Tier.ALL;
+      } else if (word.equals("--long")) {
+        tier = Tier.LONG;
+        properties.addAll(List.of("-Disola.long=true", "-Disola.crash.cycles=300"));
+      } else if (word.equals("--fix")) {
+        fix = true;
+      } else if (word.equals("--no-cache")) {
+        cache = false;
+      } else if (word.equals("--changed")) {
+        boolean named = i + 1 < words.size() && !words.get(i + 1).startsWith("-");
+        base = Optional.of(named ? words.get(++i) : "HEAD");
+      } else if (word.equals("-pl") && i + 1 < words.size()) {
+        modules.addAll(List.of(words.get(++i).split(",")));
+      } else if (word.startsWith("-Dtest=")) {
+        test = Optional.of(word.substring("-Dtest=".length()));
+      } else if (word.startsWith("-Disola.")) {
+        properties.add(word);
+      } else {
+        throw new IllegalArgumentException(
+            "unknown option " + word + "\n" + USAGE.stripIndent().stripTrailing());
+      }
+    }
+    if (base.isPresent() && !modules.isEmpty()) {
+      throw new IllegalArgumentException("use either --changed or -pl");
+    }
+    return new Options(tier, List.copyOf(modules), base, cache, test, fix, List.copyOf(properties));
+  }
+
+  /** Returns whether a run with these options runs every test of its tier in a module. */
+  boolean isWhole() {
+    return test.isEmpty();
+  }
+
+  /** Returns which test classes are run, by their simple names. */
+  Predicate<String> tests() {
+    if (test.isEmpty()) {
+      return name -> true;
+    }
+    List<String> patterns =
+        List.of(test.orElseThrow().split(",")).stream()
+            .map(name -> name.replace(".java", "").replace("*", ".*"))
+            .toList();
+    return name -> patterns.stream().anyMatch(name::matches);
+  }
+}

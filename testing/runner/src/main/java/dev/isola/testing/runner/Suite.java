@@ -1,0 +1,22 @@
+package dev.isola.testing.runner;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Something that is run as a whole: a test class, or a program that counts its own tests.
+ *
+ * @param seconds how long it took the last time, or a guess
+ * @param command the program; empty for a test class
+ * @param counts the file in which the program leaves a line {@code N passed, N failed[, N
+ *     skipped]}; each line {@code NOT RUN REASON} in it or in its output is one of those skipped
+ */
+record Suite(Module module, String name, double seconds, List<String> command, Path counts) {
+  static Suite ofClass(Module module, String name, double seconds) {
+    return new Suite(module, name, seconds, List.of(), Path.of(""));
+  }
+
+  boolean isClass() {
+    return command.isEmpty();
+  }
+}

@@ -1,0 +1,226 @@
+package dev.isola.testing.runner;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Runs suites of all modules at once, the longest first. A process runs test classes of one module
+ * until there are no more; a module has no more processes than its pom allows.
+ */
+final class TestScheduler {
+  private static final Pattern COUNTS =
+      Pattern.compile("(\\d+) passed, (\\d+) failed(?:, (\\d+) skipped)?");
+
+  private final Map<String, List<Suite>> waiting = new TreeMap<>();
+  private final Map<String, Integer> active = new TreeMap<>();
+  private final List<TestProcess> processes = new ArrayList<>();
+  private final int slots;
+  private final Path logs;
+  private final Worker commands;
+  private final Consumer<SuiteResult> listener;
+  private int started;
+  private boolean stopped;
+
+  /** Returns the command that starts a process for the test classes of a module. */
+  interface Worker {
+    List<String> commandFor(Module module) throws IOException;
+  }
+
+  /**
+   * Creates a scheduler.
+   *
+   * @param listener is passed the results of each suite, from many threads, one at a time
+   */
+  TestScheduler(
+      Collection<Suite> suites,
+      int slots,
+      Path logs,
+      Worker commands,
+      Consumer<SuiteResult> listener) {
+    for (Suite suite : suites) {
+      waiting.computeIfAbsent(suite.module().name(), name -> new ArrayList<>()).add(suite);
+    }
+    waiting.values().forEach(list -> list.sort(Comparator.comparingDouble(Suite::seconds)));
+    this.slots = slots;
+    this.logs = logs;
+    this.commands = commands;
+    this.listener = listener;
+  }
+
+  /** Runs all suites and returns when the last has ended. */
+  void run() throws InterruptedException {
+    Thread stop = new Thread(this::stop, "ends the test processes");
+    Runtime.getRuntime().addShutdownHook(stop);
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < slots; i++) {
+      threads.add(Thread.ofPlatform().name("slot " + i).start(this::work));
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    Runtime.getRuntime().removeShutdownHook(stop);
+  }
+
+  private void work() {
+    for (Optional<Module> next = choose(); next.isPresent(); next = choose()) {
+      Module module = next.orElseThrow();
+      Optional<TestProcess> process = Optional.empty();
+      try {
+        for (Optional<Suite> one = poll(module); one.isPresent(); one = poll(module)) {
+          Suite suite = one.orElseThrow();
+          long start = System.nanoTime();
+          if (!suite.isClass()) {
+            report(suite.name(), runProgram(suite), start);
+            continue;
+          }
+          if (!process.map(TestProcess::isAlive).orElse(false)) {
+            process = Optional.of(open(module));
+          }
+          report(suite.name(), process.orElseThrow().run(module.name(), suite.name()), start);
+        }
+      } catch (IOException e) {
+        report(
+            "test process",
+            List.of(failure(module, "test process", e.toString())),
+            System.nanoTime());
+      } finally {
+        close(module, process);
+      }
+    }
+  }
+
+  /** Returns the module with most left to do for each of its processes, or nothing at the end. */
+  private synchronized Optional<Module> choose() {
+    while (true) {
+      boolean any = false;
+      Optional<Module> best = Optional.empty();
+      double most = -1;
+      for (List<Suite> suites : waiting.values()) {
+        if (suites.isEmpty() || stopped) {
+          continue;
+        }
+        any = true;
+        Module module = suites.getFirst().module();
+        int running = active.getOrDefault(module.name(), 0);
+        double left = suites.stream().mapToDouble(Suite::seconds).sum() / (running + 1);
+        if (running < module.forks() && left > most) {
+          most = left;
+          best = Optional.of(module);
+        }
+      }
+      if (best.isPresent()) {
+        active.merge(best.orElseThrow().name(), 1, Integer::sum);
+        return best;
+      }
+      if (!any) {
+        return Optional.empty();
+      }
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return Optional.empty();
+      }
+    }
+  }
+
+  private synchronized Optional<Suite> poll(Module module) {
+    List<Suite> suites = waiting.getOrDefault(module.name(), List.of());
+    return suites.isEmpty() || stopped ? Optional.empty() : Optional.of(suites.removeLast());
+  }
+
+  private synchronized TestProcess open(Module module) throws IOException {
+    Path log = logs.resolve(module.name().replace('/', '-') + "-" + ++started + ".log");
+    TestProcess process = new TestProcess(commands.commandFor(module), module.folder(), log);
+    processes.add(process);
+    return process;
+  }
+
+  private void close(Module module, Optional<TestProcess> process) {
+    try {
+      if (process.isPresent()) {
+        process.orElseThrow().close();
+      }
+    } catch (IOException e) {
+      report(
+          "test process",
+          List.of(failure(module, "test process", e.toString())),
+          System.nanoTime());
+    }
+    synchronized (this) {
+      process.ifPresent(processes::remove);
+      active.merge(module.name(), -1, Integer::sum);
+      notifyAll();
+    }
+  }
+
+  private synchronized void report(String suite, List<TestResult> results, long start) {
+    listener.accept(new SuiteResult(suite, (System.nanoTime() - start) / 1e9, results));
+  }
+
+  private synchronized void stop() {
+    stopped = true;
+    processes.forEach(TestProcess::destroy);
+  }
+
+  private List<TestResult> runProgram(Suite suite) throws IOException {
+    Module module = suite.module();
+    Path log = logs.resolve(suite.name().replace('/', '-') + ".log");
+    long start = System.nanoTime();
+    Files.deleteIfExists(suite.counts());
+    Process process =
+        new ProcessBuilder(suite.command())
+            .directory(suite.module().folder().toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+    int status = Commands.await(process);
+    long millis = (System.nanoTime() - start) / 1_000_000;
+    String output = Files.readString(log);
+    Matcher counts =
+        COUNTS.matcher(Files.exists(suite.counts()) ? Files.readString(suite.counts()) : "");
+    if (!counts.find()) {
+      return List.of(failure(module, suite.name(), "it left no counts\n" + output));
+    }
+    List<TestResult> results = new ArrayList<>();
+    int failed = Integer.parseInt(counts.group(2));
+    for (int i = Integer.parseInt(counts.group(1)); i > 0; i--) {
+      results.add(result(suite, "test " + i, TestResult.Outcome.PASSED, i == 1 ? millis : 0, ""));
+    }
+    for (int i = failed; i > 0; i--) {
+      results.add(
+          result(suite, "failure " + i, TestResult.Outcome.FAILED, 0, i == failed ? output : ""));
+    }
+    List<String> reasons =
+        output.lines().filter(line -> line.strip().startsWith("NOT RUN")).toList();
+    int skipped = counts.group(3) == null ? reasons.size() : Integer.parseInt(counts.group(3));
+    for (int i = 0; i < skipped; i++) {
+      String reason = i < reasons.size() ? reasons.get(i) : "see " + log.getFileName();
+      results.add(result(suite, "not run " + i, TestResult.Outcome.NOT_RUN, 0, reason));
+    }
+    if (status != 0 && failed == 0) {
+      results.add(failure(module, suite.name(), "exit status " + status + "\n" + output));
+    }
+    return results;
+  }
+
+  private static TestResult result(
+      Suite suite, String name, TestResult.Outcome outcome, long millis, String reason) {
+    return new TestResult(suite.module().name(), suite.name(), name, outcome, millis, reason);
+  }
+
+  private static TestResult failure(Module module, String suite, String reason) {
+    return new TestResult(module.name(), suite, "run", TestResult.Outcome.FAILED, 0, reason);
+  }
+}
