@@ -16,17 +16,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * {@code isola serve} as a process of its own, on a free port. Its default provider is bubblewrap
- * where that is installed and subprocess elsewhere; both are available by name.
- */
+/** {@code isola serve} as a process of its own, on a free port. */
 public final class TestServer implements AutoCloseable {
   private static final String KEY = "isk_5f0c9a7e3b1d2468ace013579bdf8642";
   private static final String READY = "Isola listening on ";
 
-  /** Providers whose first health checks would keep this machine busy for seconds. */
-  private static final List<String> OTHER_PROVIDERS =
+  /** All that a server has unless its configuration disables them. */
+  private static final List<String> PROVIDERS =
       List.of(
+          "bubblewrap",
           "crun",
           "docker",
           "docker-gvisor",
@@ -35,11 +33,13 @@ public final class TestServer implements AutoCloseable {
           "gvisor",
           "http",
           "kata",
+          "kubernetes",
           "microvmctl",
           "podman",
           "proot",
           "qemu",
           "runc",
+          "subprocess",
           "worktree");
 
   private static final class Shared {
@@ -65,11 +65,41 @@ public final class TestServer implements AutoCloseable {
     return Shared.SERVER;
   }
 
-  /** Starts a server. The caller closes it. */
+  /**
+   * Starts a server. Its default provider is bubblewrap where that is installed and subprocess
+   * elsewhere; both are available by name. The caller closes it.
+   */
   public static TestServer start() {
+    List<String> providers =
+        isInstalled("bwrap")
+            ? List.of("bubblewrap", "subprocess")
+            : List.of("subprocess", "bubblewrap");
+    Path folder = createFolder();
+    return start(folder, folder.resolve("data"), providers, List.of());
+  }
+
+  /**
+   * Starts a server with one provider. The caller closes it.
+   *
+   * @param data the data folder, which stays when the server ends
+   * @param settings values of the configuration, as {@code KEY=VALUE}
+   */
+  public static TestServer start(Path data, String provider, String... settings) {
+    return start(createFolder(), data, List.of(provider), List.of(settings));
+  }
+
+  private static Path createFolder() {
     try {
-      Path folder = Files.createTempDirectory("isola-test-server");
-      Process process = process(folder).start();
+      return Files.createTempDirectory("isola-test-server");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static TestServer start(
+      Path folder, Path data, List<String> providers, List<String> settings) {
+    try {
+      Process process = process(folder, data, config(folder, providers), settings).start();
       try {
         return new TestServer(process, folder, readUrl(process, folder));
       } catch (IOException | RuntimeException e) {
@@ -81,7 +111,8 @@ public final class TestServer implements AutoCloseable {
     }
   }
 
-  private static ProcessBuilder process(Path folder) throws IOException {
+  private static ProcessBuilder process(
+      Path folder, Path data, Path config, List<String> settings) throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -94,26 +125,32 @@ public final class TestServer implements AutoCloseable {
                 "dev.isola.app.Main",
                 "serve",
                 "--config",
-                config(folder).toString(),
+                config.toString(),
                 "--data",
-                folder.resolve("data").toString(),
+                data.toString(),
                 "--port",
                 "0")
             .redirectError(folder.resolve("server.log").toFile());
+    settings.forEach(setting -> builder.command().addAll(List.of("--set", setting)));
     builder.environment().keySet().removeIf(name -> name.startsWith("ISOLA_"));
     builder.environment().put("ISOLA_API_KEY", KEY);
     return builder;
   }
 
-  private static Path config(Path folder) throws IOException {
+  /**
+   * Writes the configuration. The first health checks of all providers would keep this machine busy
+   * for seconds.
+   */
+  private static Path config(Path folder, List<String> providers) throws IOException {
     String disabled =
-        OTHER_PROVIDERS.stream()
+        PROVIDERS.stream()
+            .filter(name -> !providers.contains(name))
             .map(name -> "  " + name + ": {enabled: false}\n")
             .collect(Collectors.joining());
     return Files.writeString(
         folder.resolve("isola.yaml"),
         "provider: "
-            + (isInstalled("bwrap") ? "bubblewrap" : "subprocess")
+            + providers.getFirst()
             + "\nfloor: process\nsandbox:\n  ttl: 5m\nproviders:\n"
             + disabled);
   }
@@ -158,7 +195,7 @@ public final class TestServer implements AutoCloseable {
     return KEY;
   }
 
-  /** Ends the server. A sandbox that a failed test left ends by its TTL. */
+  /** Ends the server. Its sandboxes continue, until their TTL at the latest. */
   @Override
   public void close() {
     try {

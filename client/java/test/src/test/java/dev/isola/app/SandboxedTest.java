@@ -7,6 +7,7 @@ import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxFilter;
 import dev.isola.client.junit.Sandboxed;
+import dev.isola.testing.server.TestServer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,13 +32,13 @@ class SandboxedTest {
   private static final List<String> SEEN = new CopyOnWriteArrayList<>();
 
   @TempDir static Path data;
-  private static LiveServer server;
+  private static TestServer server;
 
   @BeforeAll
   static void start() {
-    server = LiveServer.start(data);
-    System.setProperty("isola.url", server.url);
-    System.setProperty("isola.key", LiveServer.KEY);
+    server = TestServer.start(data, "subprocess");
+    System.setProperty("isola.url", server.url());
+    System.setProperty("isola.key", server.key());
   }
 
   @AfterAll
@@ -113,7 +114,7 @@ class SandboxedTest {
   }
 
   private static void assertNothingIsLeft() {
-    try (Isola isola = server.client()) {
+    try (Isola isola = Isola.connect(server.url(), server.key())) {
       assertThat(isola.list(SandboxFilter.ALL)).isEmpty();
     }
   }

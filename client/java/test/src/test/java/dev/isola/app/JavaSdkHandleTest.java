@@ -25,6 +25,7 @@ import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.LimitExceeded;
 import dev.isola.client.error.NotFound;
 import dev.isola.client.error.ProviderUnavailable;
+import dev.isola.testing.server.TestServer;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
@@ -50,13 +51,13 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class JavaSdkHandleTest {
   @TempDir static Path data;
-  private static LiveServer server;
+  private static TestServer server;
   private static Isola isola;
 
   @BeforeAll
   static void start() {
-    server = LiveServer.start(data);
-    isola = server.client();
+    server = TestServer.start(data, "subprocess");
+    isola = Isola.connect(server.url(), server.key());
   }
 
   @AfterAll
@@ -126,16 +127,16 @@ class JavaSdkHandleTest {
 
   @Test
   void failedCloseIsReportedAndCanBeRepeated(@TempDir Path other) {
-    LiveServer stopped = LiveServer.start(other);
+    TestServer stopped = TestServer.start(other, "subprocess");
     Sandbox sandbox;
-    try (Isola client = stopped.client()) {
+    try (Isola client = Isola.connect(stopped.url(), stopped.key())) {
       sandbox = client.create();
       stopped.close();
       assertThatThrownBy(sandbox::close).isInstanceOf(ProviderUnavailable.class);
       assertThatThrownBy(sandbox::close).isInstanceOf(ProviderUnavailable.class);
     }
-    LiveServer restarted = LiveServer.start(other);
-    try (Isola client = restarted.client()) {
+    TestServer restarted = TestServer.start(other, "subprocess");
+    try (Isola client = Isola.connect(restarted.url(), restarted.key())) {
       client.sandbox(sandbox.id()).destroyOnClose().close();
       assertThat(client.list(SandboxFilter.ALL)).isEmpty();
     } finally {
@@ -164,15 +165,14 @@ class JavaSdkHandleTest {
 
   @Test
   void forkWithOneFailureLeavesNoSandbox(@TempDir Path other) {
-    LiveServer small =
-        LiveServer.start(
+    TestServer small =
+        TestServer.start(
             other,
-            new dev.isola.provider.subprocess.SubprocessProviderFactory(),
-            "floor=process",
+            "subprocess",
             "admission.cpu=3",
             "admission.cpu_overcommit=1",
             "admission.queue_timeout=0s");
-    try (Isola client = small.client()) {
+    try (Isola client = Isola.connect(small.url(), small.key())) {
       try (Sandbox sandbox = client.create(SandboxSpec.builder().cpu(1).build())) {
         assertThat(sandbox.forkEach(ForkOptions.filesystem().count(2)))
             .allMatch(fork -> fork.error().isEmpty());
@@ -314,7 +314,7 @@ class JavaSdkHandleTest {
       sandbox.files().write("serve.py", SITE);
       Execution site = sandbox.start(Command.argv("python3", "serve.py", Integer.toString(port)));
       Preview preview = sandbox.ports().preview(port, Duration.ofMinutes(5));
-      assertThat(preview.uri("/x?y=1").toString()).startsWith(server.url + "/api/v1/sandboxes/");
+      assertThat(preview.uri("/x?y=1").toString()).startsWith(server.url() + "/api/v1/sandboxes/");
       assertThat(preview.toString() + preview.token()).doesNotContain(preview.token().token());
       HttpResponse<String> response =
           await()
@@ -332,7 +332,7 @@ class JavaSdkHandleTest {
               BodyHandlers.ofString());
       assertThat(refused.statusCode()).as(refused.body()).isEqualTo(401);
       assertThat(sandbox.ports().linkByPath(port, Duration.ofMinutes(1)).url())
-          .startsWith(server.url + "/api/v1/sandboxes/" + sandbox.id() + "/ports/" + port + "/");
+          .startsWith(server.url() + "/api/v1/sandboxes/" + sandbox.id() + "/ports/" + port + "/");
       site.kill();
     }
   }

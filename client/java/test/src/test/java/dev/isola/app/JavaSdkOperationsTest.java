@@ -20,6 +20,7 @@ import dev.isola.client.error.DeadlineExceeded;
 import dev.isola.client.error.InvalidRequest;
 import dev.isola.client.error.NotFound;
 import dev.isola.client.error.Problem;
+import dev.isola.testing.server.TestServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,14 +44,14 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class JavaSdkOperationsTest {
   @TempDir static Path data;
-  private static LiveServer server;
+  private static TestServer server;
   private static Isola isola;
   private Sandbox sandbox;
 
   @BeforeAll
   static void start() {
-    server = LiveServer.start(data);
-    isola = server.client();
+    server = TestServer.start(data, "subprocess");
+    isola = Isola.connect(server.url(), server.key());
   }
 
   @AfterAll
@@ -113,7 +114,7 @@ class JavaSdkOperationsTest {
   void readKeySeesNoErrorMessages() {
     sandbox.exec(Command.shell("sleep 9").withTimeout(Duration.ofMillis(50)));
     ApiKeys.CreatedKey key = isola.keys().create("reader", "read");
-    try (Isola reader = Isola.connect(server.url, key.key())) {
+    try (Isola reader = Isola.connect(server.url(), key.key())) {
       assertThat(reader.sandbox(sandbox.id()).status().errors())
           .singleElement()
           .satisfies(error -> assertThat(error.message()).isEqualTo("***"));
@@ -162,6 +163,7 @@ class JavaSdkOperationsTest {
   void providersHaveTheirOwnResourcesAndTheApiItsVersions() {
     assertThat(isola.apiVersions()).containsExactly("v1", "v2");
     assertThat(isola.providers())
+        .filteredOn(one -> "subprocess".equals(one.get("name")))
         .singleElement()
         .satisfies(one -> assertThat(one).containsEntry("apiVersion", "v2"))
         .satisfies(one -> assertThat(one).containsKeys("available", "resources"));

@@ -31,6 +31,7 @@ import dev.isola.client.error.Unauthenticated;
 import dev.isola.client.error.Unsupported;
 import dev.isola.client.examples.FollowBuild;
 import dev.isola.client.examples.RunCode;
+import dev.isola.testing.server.TestServer;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -58,7 +59,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class JavaSdkTest {
   @TempDir static Path data;
-  private static LiveServer server;
+  private static TestServer server;
   private static Isola isola;
 
   @TempDir Path folder;
@@ -66,8 +67,8 @@ class JavaSdkTest {
 
   @BeforeAll
   static void start() {
-    server = LiveServer.start(data);
-    isola = server.client();
+    server = TestServer.start(data, "subprocess");
+    isola = Isola.connect(server.url(), server.key());
   }
 
   @AfterAll
@@ -306,7 +307,7 @@ class JavaSdkTest {
     ApiKeys.CreatedKey made = isola.keys().create("reader", "read");
     assertThat(made.toString()).doesNotContain(made.key());
     assertThat(isola.keys().list()).extracting(ApiKeys.ApiKey::name).contains("reader");
-    try (Isola reader = Isola.connect(server.url, made.key())) {
+    try (Isola reader = Isola.connect(server.url(), made.key())) {
       assertThat(reader.list(SandboxFilter.ALL)).hasSize(1);
       assertThatThrownBy(() -> reader.create(SandboxSpec.DEFAULT)).isInstanceOf(Forbidden.class);
     }
@@ -314,7 +315,7 @@ class JavaSdkTest {
     sandbox.ports().setPublic(8000, true);
     assertThat(sandbox.ports().list()).singleElement().matches(port -> port.port() == 8000);
     assertThat(sandbox.ports().link(8000, Duration.ofMinutes(1)).url()).startsWith("http://8000-");
-    assertThat(isola.providers()).hasSize(1);
+    assertThat(isola.providers()).extracting(one -> one.get("name")).contains("subprocess");
   }
 
   @Test
@@ -337,7 +338,7 @@ class JavaSdkTest {
                     () -> isola.create(SandboxSpec.builder().set("imge", "x").build()))
                 .code())
         .isEqualTo("INVALID_SPEC");
-    try (Isola stranger = Isola.connect(server.url, "isk_wrong")) {
+    try (Isola stranger = Isola.connect(server.url(), "isk_wrong")) {
       assertThatThrownBy(() -> stranger.list(SandboxFilter.ALL))
           .isInstanceOf(Unauthenticated.class);
     }

@@ -11,6 +11,7 @@ import dev.isola.client.EventSubscription;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.error.InvalidRequest;
+import dev.isola.testing.server.TestServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -38,13 +39,13 @@ class EventSubscriptionTest {
   private static final Duration SOON = Duration.ofSeconds(30);
 
   @TempDir static Path data;
-  private static LiveServer server;
+  private static TestServer server;
   private static Isola isola;
 
   @BeforeAll
   static void start() {
-    server = LiveServer.start(data);
-    isola = server.client();
+    server = TestServer.start(data, "subprocess");
+    isola = Isola.connect(server.url(), server.key());
   }
 
   @AfterAll
@@ -150,8 +151,8 @@ class EventSubscriptionTest {
   void brokenConnectionLosesAndRepeatsNoEvent() throws IOException {
     List<String> seen = new CopyOnWriteArrayList<>();
     List<String> expected = new ArrayList<>();
-    try (BreakableProxy proxy = new BreakableProxy(URI.create(server.url).getPort());
-        Isola throughProxy = Isola.connect(proxy.url(), LiveServer.KEY);
+    try (BreakableProxy proxy = new BreakableProxy(URI.create(server.url()).getPort());
+        Isola throughProxy = Isola.connect(proxy.url(), server.key());
         EventSubscription subscription =
             throughProxy.on("terminate", event -> seen.add(summary(event)))) {
       for (int i = 0; i < 3; i++) {
@@ -167,7 +168,7 @@ class EventSubscriptionTest {
   @Test
   void revokedKeyEndsTheSubscriptionWithAReason() throws IOException {
     ApiKeys.CreatedKey key = isola.keys().create("subscriber", "read");
-    try (BreakableProxy proxy = new BreakableProxy(URI.create(server.url).getPort());
+    try (BreakableProxy proxy = new BreakableProxy(URI.create(server.url()).getPort());
         Isola reader = Isola.connect(proxy.url(), key.key());
         EventSubscription subscription = reader.on(EventFilter.ALL, event -> {})) {
       isola.keys().revoke("subscriber");
@@ -181,7 +182,7 @@ class EventSubscriptionTest {
   @Test
   void closingTheClientEndsItsSubscriptions() {
     EventSubscription subscription;
-    try (Isola other = server.client()) {
+    try (Isola other = Isola.connect(server.url(), server.key())) {
       subscription = other.on(EventFilter.ALL, event -> {});
       assertThat(subscription.isOpen()).isTrue();
     }
