@@ -1,4 +1,4 @@
-// What the tests share. The server is that of ISOLA_URL and ISOLA_API_KEY; TypeScriptSdkTest in app starts it.
+// What the tests share. The server is that of ISOLA_URL and ISOLA_API_KEY; TypeScriptSdkTest starts it.
 import { createServer } from "node:http";
 import { Isola, Unsupported } from "@isola/sdk";
 

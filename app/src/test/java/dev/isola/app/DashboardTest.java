@@ -2,7 +2,9 @@ package dev.isola.app;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.app.documentation.IsolaScript;
+import dev.isola.testing.program.ClientPackages;
+import dev.isola.testing.program.IsolaScript;
+import dev.isola.testing.program.NodeTests;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.isola.app;
 
+import dev.isola.testing.program.ClientPackages;
 import java.io.IOException;
 import java.nio.file.Path;
 

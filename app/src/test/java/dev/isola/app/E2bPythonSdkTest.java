@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
+import dev.isola.testing.program.ProgramResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -10,22 +10,19 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
+import dev.isola.testing.program.ProgramResult;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /** A server with a small image {@code base}, and the programs that use E2B's SDKs against it. */
 public final class E2bSdkFixture implements AutoCloseable {
   static final Path PROGRAMS = Path.of("../testing/e2b").toAbsolutePath().normalize();
-  private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
   /** Not resolved by every machine; programs that need it use {@code resolver.c}. */
   private static final String DOMAIN = "e2b.localhost";
@@ -33,9 +30,6 @@ public final class E2bSdkFixture implements AutoCloseable {
   private final LiveServer server;
   private final Path data;
   private final Path resolver;
-
-  /** Exit code and output of a program. */
-  record ProgramResult(int code, String output) {}
 
   private E2bSdkFixture(LiveServer server, Path data, Path resolver) {
     this.server = server;
@@ -57,7 +51,8 @@ public final class E2bSdkFixture implements AutoCloseable {
     Path library = folder.resolve("resolver.so");
     String source = PROGRAMS.resolve("resolver.c").toString();
     ProgramResult made =
-        run(folder, Map.of(), "cc", "-shared", "-fPIC", "-o", library.toString(), source);
+        ProgramResult.run(
+            folder, Map.of(), "cc", "-shared", "-fPIC", "-o", library.toString(), source);
     assertThat(made.code()).as(made.output()).isZero();
     return library;
   }
@@ -79,7 +74,7 @@ public final class E2bSdkFixture implements AutoCloseable {
   private static void importImage(Path folder, String name, String script, Path root)
       throws IOException, InterruptedException {
     ProgramResult made =
-        run(
+        ProgramResult.run(
             root.resolveSibling(""),
             Map.of(),
             PROGRAMS.resolve(script).toString(),
@@ -113,39 +108,7 @@ public final class E2bSdkFixture implements AutoCloseable {
     env.put("E2B_TEST_DOMAIN", DOMAIN + server.url.substring(server.url.lastIndexOf(':')));
     env.put("E2B_TEST_CA", data.resolve("e2b-tls").resolve(DOMAIN).resolve("ca.pem").toString());
     env.put("E2B_TEST_RESOLVER", resolver.toString());
-    return run(folder, env, command);
-  }
-
-  static ProgramResult run(Path folder, Map<String, String> env, String... command)
-      throws IOException, InterruptedException {
-    return run(folder, env, TIMEOUT, command);
-  }
-
-  static ProgramResult run(
-      Path folder, Map<String, String> env, Duration timeout, String... command)
-      throws IOException, InterruptedException {
-    Path output = Files.createTempFile("isola-e2b", ".txt");
-    try {
-      ProcessBuilder builder =
-          new ProcessBuilder(command)
-              .directory(folder.toFile())
-              .redirectErrorStream(true)
-              .redirectOutput(output.toFile());
-      builder.environment().putAll(env);
-      Process process = builder.start();
-      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-        process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly().waitFor();
-        return new ProgramResult(-1, "took too long\n" + text(output));
-      }
-      return new ProgramResult(process.exitValue(), text(output));
-    } finally {
-      Files.delete(output);
-    }
-  }
-
-  private static String text(Path file) throws IOException {
-    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+    return ProgramResult.run(folder, env, command);
   }
 
   /** The image contains Python only if this machine has it. */

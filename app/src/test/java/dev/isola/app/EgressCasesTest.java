@@ -3,8 +3,8 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
-import dev.isola.app.documentation.IsolaScript;
+import dev.isola.testing.program.IsolaScript;
+import dev.isola.testing.program.ProgramResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +45,7 @@ class EgressCasesTest {
         .ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
     IsolaScript.addTo(folder);
     ProgramResult ended =
-        E2bSdkFixture.run(
+        ProgramResult.run(
             folder,
             Map.of("ISOLA", folder.resolve("isola").toString()),
             Duration.ofMinutes(7),

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
 import dev.isola.client.SandboxFilter;
 import dev.isola.client.SandboxInfo;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.testing.program.ClientPackages;
+import dev.isola.testing.program.ProgramResult;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -58,7 +59,7 @@ class McpClientsTest {
             isola("purge", "--yes", "--data", folder.resolve(data).toString())
                 .toArray(String[]::new);
         ProgramResult purged =
-            E2bSdkFixture.run(folder, Map.of("XDG_CONFIG_HOME", folder.toString()), purge);
+            ProgramResult.run(folder, Map.of("XDG_CONFIG_HOME", folder.toString()), purge);
         assertThat(purged.code()).as(purged.output()).isZero();
       }
     }
@@ -142,7 +143,7 @@ class McpClientsTest {
             "ISOLA_MCP_COMMAND",
             String.join("\n", isola("mcp", "--data", data, "--set", "provider=bubblewrap")));
       }
-      ProgramResult ended = E2bSdkFixture.run(folder, env, words.toArray(String[]::new));
+      ProgramResult ended = ProgramResult.run(folder, env, words.toArray(String[]::new));
       List<SandboxInfo> left = server.client().list(SandboxFilter.ALL);
       left.forEach(sandbox -> server.client().sandbox(sandbox.id()).destroy());
       assertThat(ended.code()).as(ended.output()).isZero();

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxSpec;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.testing.program.ClientPackages;
+import dev.isola.testing.program.ProgramResult;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -53,7 +54,7 @@ class McpHostingTest {
     Path data = folder.resolve("state");
     if (Files.exists(data)) {
       ProgramResult purged =
-          E2bSdkFixture.run(
+          ProgramResult.run(
               folder,
               Map.of("XDG_CONFIG_HOME", folder.toString()),
               McpClientsTest.isola("purge", "--yes", "--data", data.toString())
@@ -160,7 +161,7 @@ class McpHostingTest {
       String sandbox = isola.createAndDescribe(spec).id();
       try {
         ProgramResult ended =
-            E2bSdkFixture.run(
+            ProgramResult.run(
                 folder, env(sdk, server, live.url, sandbox), words.toArray(String[]::new));
         assertThat(ended.code()).as(ended.output()).isZero();
         assertThat(ended.output()).contains("hosted ok");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
-import dev.isola.app.HealthyProvider;
 import dev.isola.app.LiveServer;
 import dev.isola.app.SmallImage;
 import dev.isola.app.cli.CliEnvironment;
@@ -14,6 +13,7 @@ import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.oci.CrunProviderFactory;
 import dev.isola.provider.oci.GvisorProviderFactory;
 import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.testing.HealthyProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -111,8 +111,8 @@ public final class TestServer implements AutoCloseable {
     }
   }
 
-  private static ProcessBuilder process(
-      Path folder, Path data, Path config, List<String> settings) throws IOException {
+  private static ProcessBuilder process(Path folder, Path data, Path config, List<String> settings)
+      throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -155,8 +155,11 @@ public final class TestServer implements AutoCloseable {
             + disabled);
   }
 
-  /** Returns the class path of the app, which the build of this module has written. */
-  private static String classPath() throws IOException {
+  /**
+   * Returns the class path of the app, with which tests run the command line. The build of this
+   * module has written it.
+   */
+  public static String classPath() throws IOException {
     try (InputStream in =
         Objects.requireNonNull(
             TestServer.class.getResourceAsStream("/server.classpath"),

@@ -1,8 +1,7 @@
-package dev.isola.app;
+package dev.isola.testing.program;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -17,7 +16,7 @@ import java.util.Map;
  * Published SDKs of others, downloaded once into the build folder. A test is NOT RUN if they cannot
  * be installed. Test processes that run at the same time install them one after the other.
  */
-final class ClientPackages {
+public final class ClientPackages {
   private ClientPackages() {}
 
   /**
@@ -26,7 +25,7 @@ final class ClientPackages {
    * @param pinned the packages with their versions
    * @param folder in the build folder
    */
-  static Path python(Path pinned, Path folder) throws IOException, InterruptedException {
+  public static Path python(Path pinned, Path folder) throws IOException, InterruptedException {
     Path done = folder.resolve("requirements.txt");
     Path interpreter = folder.resolve("bin/python");
     try (FileChannel file = open(folder);
@@ -60,7 +59,8 @@ final class ClientPackages {
    * @param programs the folder with {@code package.json} and its lock file
    * @param folder in the build folder
    */
-  static Path nodeModules(Path programs, Path folder) throws IOException, InterruptedException {
+  public static Path nodeModules(Path programs, Path folder)
+      throws IOException, InterruptedException {
     Path locked = programs.resolve("package-lock.json");
     Path done = folder.resolve("package-lock.json");
     Path modules = folder.resolve("node_modules");
@@ -95,7 +95,7 @@ final class ClientPackages {
 
   private static void require(Path folder, String item, String... command)
       throws IOException, InterruptedException {
-    ProgramResult ended = E2bSdkFixture.run(folder, Map.of(), command);
+    ProgramResult ended = ProgramResult.run(folder, Map.of(), command);
     if (ended.code() != 0) {
       abort("NOT RUN: " + item + " cannot be installed: " + ended.output().strip());
     }

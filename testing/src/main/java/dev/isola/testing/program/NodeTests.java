@@ -1,11 +1,10 @@
-package dev.isola.app;
+package dev.isola.testing.program;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
 import dev.isola.codec.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,7 +22,7 @@ import org.junit.jupiter.api.DynamicTest;
  * @param folder where they run, with their packages in {@code node_modules}
  * @param files the programs
  */
-record NodeTests(Path folder, List<String> files) {
+public record NodeTests(Path folder, List<String> files) {
   private static final Path REPORTER = TypeScriptPackage.SOURCE.resolve("test/reporter.mjs");
 
   private static final Duration TIMEOUT = Duration.ofMinutes(4);
@@ -33,7 +32,7 @@ record NodeTests(Path folder, List<String> files) {
    *
    * @param tests how many there are, so that a missing one is noticed
    */
-  Stream<DynamicTest> run(Map<String, String> env, int tests)
+  public Stream<DynamicTest> run(Map<String, String> env, int tests)
       throws IOException, InterruptedException {
     Path report = folder.resolve("report");
     List<String> command =
@@ -45,7 +44,7 @@ record NodeTests(Path folder, List<String> files) {
                 "--test-reporter=" + REPORTER,
                 "--test-reporter-destination=" + report));
     command.addAll(files);
-    ProgramResult ended = E2bSdkFixture.run(folder, env, TIMEOUT, command.toArray(String[]::new));
+    ProgramResult ended = ProgramResult.run(folder, env, TIMEOUT, command.toArray(String[]::new));
     List<Map<String, Object>> results = new ArrayList<>();
     for (String line : Files.readAllLines(report)) {
       results.add(Json.parseObject(line));

@@ -1,12 +1,14 @@
 package dev.isola.app;
 
-import static org.junit.jupiter.api.Assumptions.abort;
-
-import dev.isola.app.documentation.IsolaScript;
 import dev.isola.codec.json.Json;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.testing.HealthyProvider;
+import dev.isola.testing.program.IsolaScript;
+import dev.isola.testing.program.NodeTests;
+import dev.isola.testing.program.TypeScriptPackage;
+import dev.isola.testing.server.TestServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,8 +38,7 @@ class TypeScriptSdkTest {
   Stream<DynamicTest> sdkTestsPass() throws IOException, InterruptedException {
     Path client = Files.createDirectories(folder.resolve("client"));
     TypeScriptPackage.installInto(client);
-    E2bSdkFixture.unhealthy(folder)
-        .ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
+    HealthyProvider.assume(new BubblewrapProviderFactory());
     Path tests = Files.createDirectories(client.resolve("test"));
     List<String> files = new ArrayList<>();
     try (var sources = Files.list(TypeScriptPackage.SOURCE.resolve("test"))) {
@@ -48,19 +49,18 @@ class TypeScriptSdkTest {
         }
       }
     }
-    try (LiveServer server =
-        LiveServer.start(folder.resolve("data"), new BubblewrapProviderFactory())) {
+    try (TestServer server = TestServer.start(folder.resolve("data"), "bubblewrap")) {
       return new NodeTests(client, files).run(environment(server, client), TESTS);
     }
   }
 
-  private static Map<String, String> environment(LiveServer server, Path client)
+  private static Map<String, String> environment(TestServer server, Path client)
       throws IOException, InterruptedException {
     Path programs = Files.createDirectories(folder.resolve("bin"));
-    IsolaScript.addTo(programs);
+    IsolaScript.addTo(programs, TestServer.classPath());
     Map<String, String> env = new HashMap<>();
-    env.put("ISOLA_URL", server.url);
-    env.put("ISOLA_API_KEY", LiveServer.KEY);
+    env.put("ISOLA_URL", server.url());
+    env.put("ISOLA_API_KEY", server.key());
     env.put("ISOLA_TEST_COMMAND", programs.resolve("isola").toString());
     env.put("ISOLA_TEST_SOURCE", TypeScriptPackage.SOURCE.toString());
     env.put("ISOLA_TEST_CODES", Json.text(codes()));

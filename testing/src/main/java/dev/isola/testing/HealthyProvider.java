@@ -1,4 +1,4 @@
-package dev.isola.app;
+package dev.isola.testing;
 
 import dev.isola.conformance.TemporaryInstallation;
 import dev.isola.spi.Health;
@@ -6,7 +6,7 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderFactory;
 import org.junit.jupiter.api.Assumptions;
 
-/** Skips tests whose provider does not work on this machine. */
+/** Finds out whether a provider works on this machine. */
 public final class HealthyProvider {
   private HealthyProvider() {}
 
@@ -20,6 +20,14 @@ public final class HealthyProvider {
       if (provider.health() instanceof Health.Unhealthy unhealthy) {
         Assumptions.abort("NOT RUN: " + factory.name() + " is unhealthy: " + unhealthy.reason());
       }
+    }
+  }
+
+  /** Returns whether the provider works on this machine, be it degraded. */
+  public static boolean isUsable(ProviderFactory factory) {
+    try (TemporaryInstallation trial = TemporaryInstallation.of(factory);
+        Provider provider = trial.open()) {
+      return !(provider.health() instanceof Health.Unhealthy);
     }
   }
 }

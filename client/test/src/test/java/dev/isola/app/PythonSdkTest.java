@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
-import dev.isola.app.documentation.IsolaScript;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxFilter;
 import dev.isola.client.SandboxInfo;
@@ -13,6 +11,11 @@ import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.error.ErrorCode;
+import dev.isola.testing.HealthyProvider;
+import dev.isola.testing.program.IsolaScript;
+import dev.isola.testing.program.ProgramResult;
+import dev.isola.testing.program.PythonPackage;
+import dev.isola.testing.server.TestServer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -43,17 +46,16 @@ class PythonSdkTest {
   private static final int LEAST_TESTS = 30;
 
   @TempDir static Path folder;
-  private static LiveServer server;
+  private static TestServer server;
   private static Path python;
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
     python = PythonPackage.interpreter();
     server =
-        E2bSdkFixture.unhealthy(folder).isPresent()
-            ? LiveServer.start(folder.resolve("data"))
-            : LiveServer.start(
-                folder.resolve("data"), new BubblewrapProviderFactory(), "shutdown=drain");
+        HealthyProvider.isUsable(new BubblewrapProviderFactory())
+            ? TestServer.start(folder.resolve("data"), "bubblewrap", "shutdown=drain")
+            : TestServer.start(folder.resolve("data"), "subprocess");
   }
 
   @AfterAll
@@ -67,7 +69,7 @@ class PythonSdkTest {
   Stream<DynamicTest> pythonTests() throws IOException, InterruptedException {
     Path results = folder.resolve("results.jsonl");
     ProgramResult run =
-        E2bSdkFixture.run(
+        ProgramResult.run(
             PythonPackage.SOURCES.resolve("tests"),
             environment(),
             python.toString(),
@@ -76,7 +78,7 @@ class PythonSdkTest {
             results.toString());
     List<Map<?, ?>> tests = Files.exists(results) ? read(results) : List.of();
     List<String> left;
-    try (Isola isola = server.client()) {
+    try (Isola isola = Isola.connect(server.url(), server.key())) {
       left =
           isola.list(SandboxFilter.ALL).stream()
               .filter(sandbox -> !sandbox.tags().containsKey("isola.volume"))
@@ -123,13 +125,13 @@ class PythonSdkTest {
 
   private static Map<String, String> environment() throws IOException {
     Map<String, String> variables = new LinkedHashMap<>();
-    variables.put("ISOLA_URL", server.url);
-    variables.put("ISOLA_API_KEY", LiveServer.KEY);
+    variables.put("ISOLA_URL", server.url());
+    variables.put("ISOLA_API_KEY", server.key());
     variables.put(
         "ISOLA_TEST_CODES",
         Stream.of(ErrorCode.values()).map(Enum::name).collect(Collectors.joining(",")));
     Path programs = Files.createDirectories(folder.resolve("bin"));
-    IsolaScript.addTo(programs);
+    IsolaScript.addTo(programs, TestServer.classPath());
     variables.put("ISOLA_TEST_COMMAND", programs.resolve("isola").toString());
     return variables;
   }
@@ -139,7 +141,7 @@ class PythonSdkTest {
     Path document = folder.resolve("openapi.json");
     try (HttpClient http = HttpClient.newHttpClient()) {
       http.send(
-          HttpRequest.newBuilder(URI.create(server.url + "/api/v1/openapi.json")).build(),
+          HttpRequest.newBuilder(URI.create(server.url() + "/api/v1/openapi.json")).build(),
           BodyHandlers.ofFile(document));
     }
     tool("tools/generate_models.py", "--check", document.toString());
@@ -171,7 +173,7 @@ class PythonSdkTest {
     String[] command =
         Stream.concat(Stream.of(python.toString(), "-B"), Stream.of(arguments))
             .toArray(String[]::new);
-    ProgramResult ended = E2bSdkFixture.run(PythonPackage.SOURCES, Map.of(), command);
+    ProgramResult ended = ProgramResult.run(PythonPackage.SOURCES, Map.of(), command);
     assertThat(ended.code()).as(ended.output()).isZero();
   }
 }

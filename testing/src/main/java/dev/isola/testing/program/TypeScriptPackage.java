@@ -1,8 +1,7 @@
-package dev.isola.app;
+package dev.isola.testing.program;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -19,10 +18,10 @@ import java.util.Map;
  * processes that run at the same time build it one after the other.
  */
 public final class TypeScriptPackage {
-  static final Path SOURCE = Path.of("../client/typescript").toAbsolutePath().normalize();
-  private static final Path BUILD = Path.of("../packaging/build-typescript").toAbsolutePath();
+  public static final Path SOURCE = RepositoryRoot.resolve("client/typescript");
+  private static final Path BUILD = RepositoryRoot.resolve("packaging/build-typescript");
   private static final Path COMPILER =
-      Path.of("../target/typescript/node_modules/.bin/tsc").toAbsolutePath().normalize();
+      RepositoryRoot.resolve("target/typescript/node_modules/.bin/tsc");
   private static final Runtime.Version OLDEST_NODE = Runtime.Version.parse("20.3");
 
   /** A flag of Node.js 20; later versions have a WebSocket without it, and accept it. */
@@ -33,7 +32,7 @@ public final class TypeScriptPackage {
   /** Builds the package, installs it into an empty folder. */
   public static void installInto(Path folder) throws IOException, InterruptedException {
     requireNode(folder);
-    Path target = Files.createDirectories(Path.of("target").toAbsolutePath());
+    Path target = Files.createDirectories(RepositoryRoot.resolve("target"));
     try (FileChannel file =
             FileChannel.open(
                 target.resolve("typescript.lock"),
@@ -41,7 +40,7 @@ public final class TypeScriptPackage {
                 StandardOpenOption.WRITE);
         FileLock lock = file.lock()) {
       ProgramResult built =
-          E2bSdkFixture.run(
+          ProgramResult.run(
               folder, Map.of(), BUILD.toString(), folder.resolve("packed").toString());
       if (!lock.isValid() || !Files.exists(COMPILER)) {
         abort("NOT RUN: the compiler cannot be installed: " + built.output().strip());
@@ -49,7 +48,7 @@ public final class TypeScriptPackage {
       String tarball = require(built).lines().reduce("", (before, line) -> line);
       Files.writeString(folder.resolve("package.json"), "{\"private\":true,\"type\":\"module\"}");
       String install = "npm install --offline --no-audit --no-fund --loglevel=error " + tarball;
-      require(E2bSdkFixture.run(folder, Map.of(), install.split(" ")));
+      require(ProgramResult.run(folder, Map.of(), install.split(" ")));
     }
   }
 
@@ -66,7 +65,7 @@ public final class TypeScriptPackage {
   /** Returns the flags with which Node.js has a WebSocket. */
   public static String nodeOptions(Path folder) throws IOException, InterruptedException {
     Map<String, String> env = Map.of("NODE_OPTIONS", WEB_SOCKET);
-    return E2bSdkFixture.run(folder, env, "node", "-e", "0").code() == 0
+    return ProgramResult.run(folder, env, "node", "-e", "0").code() == 0
         ? WEB_SOCKET + " --no-warnings"
         : "";
   }
@@ -80,11 +79,11 @@ public final class TypeScriptPackage {
 
   private static void requireNode(Path folder) throws IOException, InterruptedException {
     try {
-      String version = require(E2bSdkFixture.run(folder, Map.of(), "node", "--version")).strip();
+      String version = require(ProgramResult.run(folder, Map.of(), "node", "--version")).strip();
       if (Runtime.Version.parse(version.replaceFirst("^v", "")).compareTo(OLDEST_NODE) < 0) {
         abort("NOT RUN: Node.js " + OLDEST_NODE + " is needed, not " + version);
       }
-      require(E2bSdkFixture.run(folder, Map.of(), "npm", "--version"));
+      require(ProgramResult.run(folder, Map.of(), "npm", "--version"));
     } catch (IOException e) {
       abort("NOT RUN: there is no Node.js or npm: " + e.getMessage());
     }

@@ -1,8 +1,7 @@
-package dev.isola.app;
+package dev.isola.testing.program;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -23,9 +22,9 @@ import java.util.stream.Stream;
  * missing; a wheel that cannot be built fails the test.
  */
 public final class PythonPackage {
-  static final Path SOURCES = Path.of("../client/python").toAbsolutePath().normalize();
-  private static final Path BUILD = Path.of("../packaging/build-python").toAbsolutePath();
-  static final Path ENVIRONMENT = Path.of("target/isola-python").toAbsolutePath();
+  public static final Path SOURCES = RepositoryRoot.resolve("client/python");
+  private static final Path BUILD = RepositoryRoot.resolve("packaging/build-python");
+  public static final Path ENVIRONMENT = RepositoryRoot.resolve("target/isola-python");
   private static final Path INTERPRETER = ENVIRONMENT.resolve("bin/python");
 
   private PythonPackage() {}
@@ -58,16 +57,16 @@ public final class PythonPackage {
     require("the packages of the SDK", pip("flit_core", "mypy", "httpx", "websockets"));
     String wheel = build(ENVIRONMENT.resolve("wheels")).getFirst().toString();
     ProgramResult installed =
-        E2bSdkFixture.run(ENVIRONMENT, Map.of(), pip("--no-index", wheel + "[terminals]"));
+        ProgramResult.run(ENVIRONMENT, Map.of(), pip("--no-index", wheel + "[terminals]"));
     if (installed.code() != 0) {
       throw new AssertionError("the wheel cannot be installed: " + installed.output());
     }
   }
 
   /** Builds the wheel and the source archive into a folder, and returns them in this order. */
-  static List<Path> build(Path to) throws IOException, InterruptedException {
+  public static List<Path> build(Path to) throws IOException, InterruptedException {
     ProgramResult built =
-        E2bSdkFixture.run(
+        ProgramResult.run(
             SOURCES, Map.of("PYTHON", INTERPRETER.toString()), BUILD.toString(), to.toString());
     if (built.code() != 0) {
       throw new AssertionError("the wheel cannot be built: " + built.output());
@@ -92,7 +91,7 @@ public final class PythonPackage {
   private static void require(String item, String... command)
       throws IOException, InterruptedException {
     Files.createDirectories(ENVIRONMENT);
-    ProgramResult ended = E2bSdkFixture.run(ENVIRONMENT, Map.of(), command);
+    ProgramResult ended = ProgramResult.run(ENVIRONMENT, Map.of(), command);
     if (ended.code() != 0) {
       abort("NOT RUN: " + item + " cannot be installed: " + ended.output().strip());
     }
