@@ -3,6 +3,7 @@ package dev.isola.snapshot;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.snapshot.manifest.Snapshot;
 import java.io.ByteArrayInputStream;
@@ -15,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,10 +106,7 @@ class KillDurabilityTest {
             .redirectOutput(out.toFile())
             .start();
     try {
-      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-      while (Files.size(out) == 0 && System.nanoTime() < deadline) {
-        Thread.sleep(5); // Until the process works.
-      }
+      await().atMost(Duration.ofMinutes(1)).until(() -> Files.size(out) > 0); // the process works
       Thread.sleep(millis); // Kills at a random moment.
     } finally {
       process.destroyForcibly().waitFor();
@@ -120,10 +117,10 @@ class KillDurabilityTest {
 
   /** The process to kill. */
   static final class Work {
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws IOException {
       if (args[1].equals("lie")) {
         say("took nothing 00");
-        Thread.sleep(Duration.ofMinutes(1));
+        System.in.read(); // until it is killed
       }
       Random random = new Random(Long.parseLong(args[1]));
       try (SnapshotStore store = SnapshotFixtures.open(Path.of(args[0]))) {

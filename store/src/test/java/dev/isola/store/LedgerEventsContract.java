@@ -2,15 +2,16 @@ package dev.isola.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.Conflict;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -158,12 +159,12 @@ abstract class LedgerEventsContract extends LedgerContract {
     List<LedgerEvent> seen = new ArrayList<>();
     while (seen.isEmpty() || seen.getLast().number() < last) {
       long after = seen.isEmpty() ? 0 : seen.getLast().number();
-      List<LedgerEvent> more = ledger.events().after(after, 7);
-      seen.addAll(more);
-      if (more.isEmpty()) {
-        // Spinning virtual threads would keep the writers from their carriers.
-        LockSupport.parkNanos(200_000);
-      }
+      seen.addAll(
+          await()
+              .atMost(Duration.ofMinutes(1))
+              .pollDelay(Duration.ZERO)
+              .pollInterval(Duration.ofMillis(1))
+              .until(() -> ledger.events().after(after, 7), more -> !more.isEmpty()));
     }
     return seen;
   }

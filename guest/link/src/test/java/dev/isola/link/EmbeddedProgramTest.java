@@ -2,6 +2,7 @@ package dev.isola.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,8 +35,13 @@ class EmbeddedProgramTest {
       assertThat(writer.isOpen()).isTrue();
       assertThatThrownBy(() -> new ProcessBuilder(program.toString()).start())
           .hasMessageContaining("26");
-      waiting = CompletableFuture.runAsync(() -> EmbeddedProgram.awaitExecutable(program));
-      Thread.sleep(200);
+      AtomicReference<Thread> waiter = new AtomicReference<>();
+      waiting =
+          CompletableFuture.runAsync(
+              () -> EmbeddedProgram.awaitExecutable(program),
+              task -> waiter.set(Thread.ofPlatform().daemon().start(task)));
+      // Only between two attempts does it wait for a limited time.
+      await().until(() -> waiter.get().getState() == Thread.State.TIMED_WAITING);
       assertThat(waiting).isNotDone();
     }
     waiting.get(10, TimeUnit.SECONDS);

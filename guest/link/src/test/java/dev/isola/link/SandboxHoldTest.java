@@ -3,6 +3,7 @@ package dev.isola.link;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.SandboxException;
@@ -17,11 +18,19 @@ import java.io.OutputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -58,19 +67,30 @@ class SandboxHoldTest {
     return all.toString();
   }
 
+  /** Starts a call on a thread of its own, and returns when that thread waits. */
+  private static <T> CompletableFuture<T> startAndAwaitBlocked(Supplier<T> call) {
+    AtomicReference<Thread> caller = new AtomicReference<>();
+    CompletableFuture<T> result =
+        CompletableFuture.supplyAsync(
+            call, task -> caller.set(Thread.ofPlatform().daemon().start(task)));
+    Set<Thread.State> blocked = EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
+    await().atMost(TIMEOUT).until(() -> blocked.contains(caller.get().getState()));
+    return result;
+  }
+
   @Test
   void callsWaitUntilTheSandboxIsReleased() throws Exception {
     SandboxHold hold = agent.sandbox.hold(TIMEOUT);
     CompletableFuture<String> call =
-        CompletableFuture.supplyAsync(
-            () -> agent.sandbox.run(Command.shell("echo later")).stdout().text());
+        startAndAwaitBlocked(() -> agent.sandbox.run(Command.shell("cat file")).stdout().text());
     assertThat(agent.socket).doesNotExist();
-    Thread.sleep(200);
     assertThat(call).isNotDone();
+    // The command has something to print only if it runs after this.
+    Files.writeString(agent.root.resolve("file"), "released");
+    Instant before = Instant.now();
     KernelEvidence evidence = hold.release();
-    assertThat(call.get(10, TimeUnit.SECONDS)).isEqualTo("later\n");
-    assertThat(Duration.between(evidence.time(), Instant.now()).abs())
-        .isLessThan(Duration.ofSeconds(2));
+    assertThat(call.get(10, TimeUnit.SECONDS)).isEqualTo("released");
+    assertThat(evidence.time()).isBetween(before.minusSeconds(2), Instant.now().plusSeconds(2));
     assertThat(evidence.random()).hasSize(64);
   }
 
@@ -78,12 +98,14 @@ class SandboxHoldTest {
   void everyByteOfInputAndOutputArrivesOnce() throws Exception {
     Execution copy = agent.sandbox.start(Command.shell("cat").withStdin());
     int lines = 20_000;
+    AtomicInteger written = new AtomicInteger();
     CompletableFuture<Void> writer =
         CompletableFuture.runAsync(
             () -> {
               try (OutputStream in = copy.stdin()) {
                 for (int i = 0; i < lines; i++) {
                   in.write((i + "\n").getBytes(UTF_8));
+                  written.incrementAndGet();
                 }
               } catch (IOException e) {
                 throw new IllegalStateException(e);
@@ -91,9 +113,9 @@ class SandboxHoldTest {
             });
     CompletableFuture<String> reader = CompletableFuture.supplyAsync(() -> text(copy));
     for (int i = 0; i < 5; i++) {
-      try (SandboxHold _ = agent.sandbox.hold(TIMEOUT)) {
-        Thread.sleep(10);
-      }
+      int before = i * lines / 6;
+      await().atMost(TIMEOUT).until(() -> written.get() > before);
+      agent.sandbox.hold(TIMEOUT).release();
     }
     writer.get(30, TimeUnit.SECONDS);
     assertThat(reader.get(30, TimeUnit.SECONDS))
@@ -105,9 +127,7 @@ class SandboxHoldTest {
   void inputIsClosedAfterAHold() throws Exception {
     Execution copy = agent.sandbox.start(Command.shell("cat; echo end").withStdin());
     copy.stdin().write("one\n".getBytes(UTF_8));
-    try (SandboxHold _ = agent.sandbox.hold(TIMEOUT)) {
-      Thread.sleep(10);
-    }
+    agent.sandbox.hold(TIMEOUT).release();
     copy.stdin().close();
     assertThat(text(copy)).isEqualTo("one\nend\n");
   }
@@ -121,7 +141,7 @@ class SandboxHoldTest {
             () -> agent.sandbox.files().write("file", slow, WriteOptions.DEFAULT));
     content.write("half".getBytes(UTF_8));
     content.flush();
-    Thread.sleep(200);
+    await().atMost(TIMEOUT).until(() -> slow.available() == 0);
     assertThatThrownBy(() -> agent.sandbox.hold(TIMEOUT))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("WRITE");
@@ -134,13 +154,19 @@ class SandboxHoldTest {
 
   @Test
   void secondHoldWaitsForTheFirst() throws Exception {
-    CompletableFuture<SandboxHold> second;
-    try (SandboxHold _ = agent.sandbox.hold(TIMEOUT)) {
-      second = CompletableFuture.supplyAsync(() -> agent.sandbox.hold(TIMEOUT));
-      Thread.sleep(100);
-      assertThat(second).isNotDone();
-    }
+    List<String> order = new CopyOnWriteArrayList<>();
+    SandboxHold first = agent.sandbox.hold(TIMEOUT);
+    CompletableFuture<SandboxHold> second =
+        startAndAwaitBlocked(
+            () -> {
+              SandboxHold hold = agent.sandbox.hold(TIMEOUT);
+              order.add("second");
+              return hold;
+            });
+    order.add("first released");
+    first.release();
     second.get(10, TimeUnit.SECONDS).release();
+    assertThat(order).containsExactly("first released", "second");
     assertThat(agent.sandbox.run(Command.shell("echo on")).stdout().text()).isEqualTo("on\n");
   }
 
@@ -167,8 +193,11 @@ class SandboxHoldTest {
 
   @Test
   void expiredHoldCannotBeReleased() throws Exception {
+    Path ticks = agent.root.resolve("ticks");
+    agent.sandbox.start(Command.shell("while echo >>ticks; do sleep 0.02; done"));
     SandboxHold hold = agent.sandbox.hold(Duration.ofMillis(300));
-    Thread.sleep(1000);
+    long frozen = Files.exists(ticks) ? Files.size(ticks) : 0;
+    await().atMost(TIMEOUT).until(() -> Files.exists(ticks) && Files.size(ticks) > frozen);
     assertThatThrownBy(hold::release).isInstanceOf(SandboxException.class);
     assertThat(agent.sandbox.run(Command.shell("echo on")).stdout().text()).isEqualTo("on\n");
   }

@@ -176,9 +176,9 @@ class VirtioPortConnectorTest {
     try (FakeAgent agent =
         new FakeAgent(
             peer -> {
-              peer.raw("ting-1\nisola-wai".getBytes(UTF_8));
-              Thread.sleep(100);
-              peer.raw("ting-1\n".getBytes(UTF_8));
+              for (byte piece : "ting-1\nisola-waiting-1\n".getBytes(UTF_8)) {
+                peer.raw(new byte[] {piece});
+              }
               peer.silence();
             })) {
       agent.port().awaitWaiting(TIMEOUT);
