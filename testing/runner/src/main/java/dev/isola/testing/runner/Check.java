@@ -92,7 +92,7 @@ public final class Check {
     for (Module module : modules) {
       if (tested.contains(module.name())) {
         Optional<List<TestResult>> known =
-            options.cache() && isWhole(module, changed)
+            options.cache() && !options.rerun() && isWhole(module, changed)
                 ? cache.results(keys.test(module, options))
                 : Optional.empty();
         known.ifPresentOrElse(report::addCached, () -> due.add(module));
@@ -111,9 +111,11 @@ public final class Check {
     int slots = 3 * Runtime.getRuntime().availableProcessors();
     test(due, changed, slots);
     Duration tests = Duration.ofNanos(System.nanoTime() - start).minus(build);
+    ModuleKeys after = keys.readAgain();
     for (Module module : due) {
       List<TestResult> results = report.resultsOf(module);
       if (isWhole(module, changed)
+          && after.test(module, options).equals(keys.test(module, options))
           && MavenBuild.succeeded(module)
           && results.stream().noneMatch(one -> one.outcome() == Outcome.FAILED)) {
         cache.saveResults(keys.test(module, options), results);

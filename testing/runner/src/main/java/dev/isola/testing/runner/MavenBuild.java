@@ -74,8 +74,10 @@ final class MavenBuild {
         mark(module, "strict-tests", false);
       }
     }
+    ModuleKeys after = keys.readAgain();
     for (Module module : compiled) {
-      if (Files.exists(classPathFile(module))) {
+      // A source that was changed meanwhile may have been compiled in either form.
+      if (succeeded(module) && after.build(module).equals(keys.build(module))) {
         Strictness strictness = wanted.getOrDefault(module, Strictness.PLAIN);
         Files.writeString(module.state().resolve("build.key"), name(module, strictness));
         Files.writeString(module.state().resolve("main.key"), mainName(module, strictness));

@@ -1,5 +1,6 @@
 package dev.isola.testing.runner;
 
+import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -33,6 +34,11 @@ final class ModuleKeys {
     modules.forEach(module -> this.modules.put(module.name(), module));
     this.buildTools = buildTools;
     this.machine = machine;
+  }
+
+  /** Returns the keys as the files are now. */
+  ModuleKeys readAgain() throws IOException {
+    return new ModuleKeys(files.readAgain(), modules.values(), buildTools, machine);
   }
 
   /** Returns the key of the module's own program, without its tests. */

@@ -11,7 +11,8 @@ import java.util.function.Predicate;
  * @param tier which tests are run
  * @param modules the modules to test, by their folders; empty means all
  * @param base the commit to compare with, if only what has changed is tested
- * @param cache whether results of an earlier run with the same inputs are used
+ * @param cache whether builds of an earlier run with the same inputs are used
+ * @param rerun whether tests are run that passed in an earlier run with the same inputs
  * @param test whether a test class, by its simple name, is run
  * @param fix whether sources are formatted, and nothing else is done
  * @param properties the system properties of the test processes, as {@code -DNAME=VALUE}
@@ -21,6 +22,7 @@ record Options(
     List<String> modules,
     Optional<String> base,
     boolean cache,
+    boolean rerun,
     Optional<String> test,
     boolean fix,
     List<String> properties) {
@@ -43,7 +45,7 @@ record Options(
 
   static final String USAGE =
       """
-      usage: ./check [--all | --long] [--changed [BASE]] [-pl MODULE,...] [-Dtest=CLASS,...] [--no-cache]
+      usage: ./check [--all | --long] [--changed [BASE]] [-pl MODULE,...] [-Dtest=CLASS,...]
              ./check --fix
 
         ./check              what guards main: every module's own tests and one of each real thing
@@ -54,6 +56,7 @@ record Options(
         -pl MODULE,...       these modules, such as client/java; a folder stands for all modules in it
         -Dtest=CLASS,...     test classes by their simple names; * stands for any letters
         -Disola.NAME=VALUE   a system property of the test processes
+        --rerun              test also what has passed here before with the same inputs
         --no-cache           build and test also what has passed here before with the same inputs
         --fix                format the Java and C sources instead
       """;
@@ -64,6 +67,7 @@ record Options(
     List<String> modules = new ArrayList<>();
     Optional<String> base = Optional.empty();
     boolean cache = !continuous;
+    boolean rerun = false;
     Optional<String> test = Optional.empty();
     boolean fix = false;
     List<String> properties = new ArrayList<>();
@@ -76,6 +80,8 @@ record Options(
         properties.addAll(List.of("-Disola.long=true", "-Disola.crash.cycles=300"));
       } else if (word.equals("--fix")) {
         fix = true;
+      } else if (word.equals("--rerun")) {
+        rerun = true;
       } else if (word.equals("--no-cache")) {
         cache = false;
       } else if (word.equals("--changed")) {
@@ -95,7 +101,7 @@ record Options(
     if (base.isPresent() && !modules.isEmpty()) {
       throw new IllegalArgumentException("use either --changed or -pl");
     }
-    return new Options(tier, List.copyOf(modules), base, cache, test, fix, List.copyOf(properties));
+    return new Options(tier, List.copyOf(modules), base, cache, rerun, test, fix, List.copyOf(properties));
   }
 
   /** Returns whether a run with these options runs every test of its tier in a module. */

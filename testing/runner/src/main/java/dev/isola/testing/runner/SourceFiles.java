@@ -39,6 +39,10 @@ final class SourceFiles {
     return files;
   }
 
+  SourceFiles readAgain() throws IOException {
+    return read(repository);
+  }
+
   Set<String> names() {
     return hashes.keySet();
   }
