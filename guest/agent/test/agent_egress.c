@@ -65,7 +65,10 @@ static uint32_t open_egress(struct client *c, struct builder *more, uint64_t *fl
     return 0;
 }
 
-/* Waits for a frame of a type, on any stream. */
+/* For connect_to: ends after the connection does, so that await() cannot drop the end of the command. */
+#define UNTIL_CLOSED "read -r _ <&3; :"
+
+/* Waits for a frame of a type, on any stream. Drops other frames. */
 static bool await(struct client *c, struct frame *f, enum frame_type type, uint32_t stream)
 {
     while (client_next(c, f, 10000))
@@ -165,8 +168,8 @@ static void another_request_replaces_the_first(void)
     uint32_t second = client_request(&c, OP_EGRESS, NULL);
     CHECK(await(&c, &f, END, first));
     CHECK(await(&c, &f, RESPONSE, second));
-    uint32_t command = connect_to(&c, "192.0.2.9", 80, ":");
-    incoming(&c, second, "192.0.2.9", 80);
+    uint32_t command = connect_to(&c, "192.0.2.9", 80, UNTIL_CLOSED);
+    client_send(&c, STREAM_EOF, incoming(&c, second, "192.0.2.9", 80), NULL, 0);
     expect_exit(&c, command, "", 0);
     finish(&a, &c);
 }
@@ -187,9 +190,10 @@ static void the_listener_itself_is_not_a_destination(void)
                            10000);
     CHECK_TEXT("done\n", (char *)o.output[0]); /* and no INCOMING, on which the last check would wait */
     outcome_free(&o);
-    uint32_t command = connect_to(&c, "192.0.2.9", 80, ":");
+    uint32_t command = connect_to(&c, "192.0.2.9", 80, UNTIL_CLOSED);
     struct frame f;
     CHECK(await(&c, &f, INCOMING, 0) && f.stream == 0x80000000u);
+    client_send(&c, STREAM_EOF, f.stream, NULL, 0);
     expect_exit(&c, command, "", 0);
     finish(&a, &c);
 }
