@@ -108,7 +108,7 @@ public final class Check {
     int status = build(due, changed);
     Duration build = Duration.ofNanos(System.nanoTime() - start);
 
-    int slots = 3 * Runtime.getRuntime().availableProcessors();
+    int slots = 2 * Runtime.getRuntime().availableProcessors();
     test(due, changed, slots);
     Duration tests = Duration.ofNanos(System.nanoTime() - start).minus(build);
     ModuleKeys after = keys.readAgain();
