@@ -3,6 +3,7 @@ package dev.isola.server;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import java.io.BufferedReader;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -146,31 +148,23 @@ class BatchTest {
       assertThat(open.status()).isEqualTo(200);
       BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8));
       OutputStream out = open.socket().getOutputStream();
-      int sent = 0;
-      String line = "";
-      // Send single bytes until the first progress event arrives.
-      for (; !line.equals("event: progress"); line = lines.ready() ? lines.readLine() : "") {
-        assertThat(sent).isLessThan(archive.length);
-        out.write(archive, sent++, 1);
-        out.flush();
-        pause();
-      }
+      AtomicInteger sent = new AtomicInteger();
+      await()
+          .pollInterval(Duration.ofMillis(20))
+          .until(
+              () -> { // sends single bytes until the first progress event arrives
+                out.write(archive, sent.getAndIncrement(), 1);
+                out.flush();
+                return lines.ready() && lines.readLine().equals("event: progress");
+              });
       assertThat(lines.readLine()).startsWith("id: ");
       assertThat(lines.readLine()).startsWith("data: {\"bytes\":");
-      out.write(Arrays.copyOfRange(archive, sent, archive.length));
+      out.write(Arrays.copyOfRange(archive, sent.get(), archive.length));
       out.flush();
       assertThat(lines.lines().toList().toString())
           .contains("event: done", "\"bytes\":8", "\"entries\":");
     }
     assertThat(client.get(files + "/content?path=copy/a/one").text()).isEqualTo("12345");
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(20);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   @Test

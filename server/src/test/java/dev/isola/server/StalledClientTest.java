@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class StalledClientTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final int CLIENTS = 50;
+  private static final long SETTLED_BYTES = 64 << 10;
   private static final long MAX_BYTES = 1 << 20;
 
   @TempDir Path folder;
@@ -132,20 +133,26 @@ class StalledClientTest {
     assertThat(last[0]).as("bytes written").isGreaterThan(CLIENTS * 100_000L);
   }
 
-  /** Returns the memory in use after garbage collection. */
-  private static long usedMemory() throws InterruptedException {
-    long least = Long.MAX_VALUE;
-    for (int i = 0; i < 5; i++) {
-      System.gc();
-      Thread.sleep(50); // direct buffers are freed after their owners
-      long direct =
-          ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-              .mapToLong(BufferPoolMXBean::getMemoryUsed)
-              .sum();
-      least =
-          Math.min(
-              least, direct + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
-    }
-    return least;
+  /** Returns the memory in use when garbage collection frees no more. */
+  private static long usedMemory() {
+    long[] least = {Long.MAX_VALUE};
+    await() // direct buffers are freed after their owners
+        .atMost(SOON)
+        .until(
+            () -> {
+              long before = least[0];
+              System.gc();
+              least[0] = Math.min(before, usedNow());
+              return before - least[0] < SETTLED_BYTES;
+            });
+    return least[0];
+  }
+
+  private static long usedNow() {
+    long direct =
+        ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+            .mapToLong(BufferPoolMXBean::getMemoryUsed)
+            .sum();
+    return direct + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 }

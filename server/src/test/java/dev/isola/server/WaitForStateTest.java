@@ -70,26 +70,25 @@ class WaitForStateTest {
     return response;
   }
 
-  private Duration measure(String path, int status, String code) throws IOException {
-    long start = System.nanoTime();
+  private void expect(String path, int status, String code) throws IOException {
     TestClient.Response response = client.get(path);
     assertThat(response.status()).as(response.text()).isEqualTo(status);
     assertThat(response.json().get(status == 200 ? "state" : "code")).isEqualTo(code);
-    return Duration.ofNanos(System.nanoTime() - start);
   }
 
   @Test
   void stateThatIsReachedIsAnsweredAtOnce() throws IOException {
-    assertThat(measure(sandbox + "/wait?state=paused&state=running", 200, "running"))
-        .isLessThan(Duration.ofSeconds(5));
+    expect(sandbox + "/wait?state=paused&state=running", 200, "running");
+    expect(sandbox + "/wait?state=paused&state=running&timeoutMs=0", 200, "running");
   }
 
   @Test
   void waitEndsWhenTheStateIsReached() throws Exception {
     CompletableFuture<TestClient.Response> waiting =
         inBackground(client, sandbox + "/wait?state=destroyed&timeoutMs=60000");
-    assertThat(measure(sandbox + "/wait?state=destroyed&timeoutMs=300", 504, "DEADLINE_EXCEEDED"))
-        .isBetween(Duration.ofMillis(300), Duration.ofSeconds(10));
+    long start = System.nanoTime();
+    expect(sandbox + "/wait?state=destroyed&timeoutMs=300", 504, "DEADLINE_EXCEEDED");
+    assertThat(System.nanoTime() - start).isGreaterThan(Duration.ofMillis(300).toNanos());
     assertThat(waiting).isNotDone();
     client.delete(sandbox + "?force=true");
     assertThat(waiting.get(10, TimeUnit.SECONDS).field("state")).isEqualTo("destroyed");
@@ -104,14 +103,11 @@ class WaitForStateTest {
   }
 
   @Test
+  @Timeout(40) // less than the time that the requests allow
   void stateThatCannotBeReachedIsAnErrorAtOnce() throws IOException {
-    assertThat(measure(sandbox + "/wait?state=creating&timeoutMs=60000", 409, "ILLEGAL_STATE"))
-        .isLessThan(Duration.ofSeconds(5));
+    expect(sandbox + "/wait?state=creating&timeoutMs=60000", 409, "ILLEGAL_STATE");
     client.delete(sandbox + "?force=true");
-    assertThat(
-            measure(
-                sandbox + "/wait?state=running&state=paused&timeoutMs=60000", 409, "ILLEGAL_STATE"))
-        .isLessThan(Duration.ofSeconds(5));
+    expect(sandbox + "/wait?state=running&state=paused&timeoutMs=60000", 409, "ILLEGAL_STATE");
     assertThat(client.get(sandbox + "/wait?state=running").field("detail"))
         .endsWith("is destroyed and can no longer become running");
   }

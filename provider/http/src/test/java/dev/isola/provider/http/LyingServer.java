@@ -10,6 +10,8 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -26,13 +28,28 @@ final class LyingServer implements AutoCloseable {
   /** What a route does instead of a correct answer. */
   @FunctionalInterface
   interface Lie {
-    void tell(Request request, OutputStream out) throws IOException, InterruptedException;
+    void tell(Request request, OutputStream out) throws IOException;
   }
 
   /** A request with its body. */
-  record Request(String line, Map<String, String> headers, String body) {
+  record Request(String line, Map<String, String> headers, String body, Socket connection) {
     String id() {
       return line.replaceAll(".*/v1/sandboxes/([0-9a-z]+).*", "$1");
+    }
+
+    /** Waits until the client, or the end of the test, closes the connection. */
+    void awaitHangUp() throws IOException {
+      connection.getInputStream().transferTo(OutputStream.nullOutputStream());
+    }
+
+    /** Returns whether the client closes the connection within {@code time}. */
+    boolean isClosedWithin(Duration time) throws IOException {
+      connection.setSoTimeout((int) time.toMillis());
+      try {
+        return connection.getInputStream().read() < 0;
+      } catch (SocketTimeoutException open) {
+        return false;
+      }
     }
   }
 
@@ -126,18 +143,19 @@ final class LyingServer implements AutoCloseable {
 
   private void serve(Socket socket) {
     try (socket) {
-      Request request = read(socket.getInputStream());
+      Request request = read(socket);
       received.add(request);
       answer(request, socket.getOutputStream());
       socket.getOutputStream().flush();
-    } catch (IOException | InterruptedException e) {
+    } catch (IOException e) {
       // The client has closed the connection, as it should.
     } finally {
       open.remove(socket);
     }
   }
 
-  private static Request read(InputStream in) throws IOException {
+  private static Request read(Socket socket) throws IOException {
+    InputStream in = socket.getInputStream();
     ByteArrayOutputStream head = new ByteArrayOutputStream();
     while (!head.toString(ISO_8859_1).endsWith("\r\n\r\n")) {
       int next = in.read();
@@ -156,10 +174,10 @@ final class LyingServer implements AutoCloseable {
       }
     }
     int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
-    return new Request(lines[0], headers, new String(in.readNBytes(length), UTF_8));
+    return new Request(lines[0], headers, new String(in.readNBytes(length), UTF_8), socket);
   }
 
-  private void answer(Request request, OutputStream out) throws IOException, InterruptedException {
+  private void answer(Request request, OutputStream out) throws IOException {
     String line = request.line().replaceAll(" HTTP/1.1$", "").replaceAll("\\?.*", "");
     for (Map.Entry<String, Lie> lie : lies.entrySet()) {
       String[] route = lie.getKey().split(" ");

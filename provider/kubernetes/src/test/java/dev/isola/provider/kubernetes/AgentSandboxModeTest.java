@@ -2,6 +2,7 @@ package dev.isola.provider.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.codec.json.Json;
 import dev.isola.spi.DestroyOptions;
@@ -78,12 +79,8 @@ class AgentSandboxModeTest {
         "get", "pod", name(), "--ignore-not-found", "-o", "jsonpath={.metadata.uid}");
   }
 
-  private static void await(String what, Callable<Boolean> condition) throws Exception {
-    long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-    while (!condition.call()) {
-      assertThat(System.nanoTime()).as(what).isLessThan(end);
-      Thread.sleep(50);
-    }
+  private static void awaitUntil(String what, Callable<Boolean> condition) {
+    await(what).atMost(Duration.ofSeconds(30)).until(condition);
   }
 
   private static InventoryItem item(Provider provider) {
@@ -122,11 +119,11 @@ class AgentSandboxModeTest {
     try (Provider provider = provider()) {
       Sandbox sandbox = provider.create(spec());
       TestPods.kubectl("delete", "pod", name(), "--wait=false");
-      await("the end", () -> sandbox.state() == SandboxState.DESTROYED);
+      awaitUntil("the end", () -> sandbox.state() == SandboxState.DESTROYED);
       assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
           .isInstanceOf(Gone.class)
           .hasMessageContaining("pod was deleted");
-      await("the removal of the object", () -> objects().isEmpty());
+      awaitUntil("the removal of the object", () -> objects().isEmpty());
       assertThat(item(provider).details().get(InventoryItem.END_REASON))
           .contains("pod was deleted");
       provider.destroy(id, DestroyOptions.NORMAL);
@@ -142,7 +139,7 @@ class AgentSandboxModeTest {
     }
     String first = uid();
     TestPods.kubectl("delete", "pod", name());
-    await("the replacement", () -> !uid().isEmpty() && !uid().equals(first));
+    awaitUntil("the replacement", () -> !uid().isEmpty() && !uid().equals(first));
     TestPods.kubectl("wait", "--for=condition=Ready", "pod", name(), "--timeout=60s");
     try (Provider provider = provider()) {
       assertThat(item(provider).state()).isEqualTo(SandboxState.ERROR);
@@ -173,7 +170,7 @@ class AgentSandboxModeTest {
     Files.writeString(file, Json.text(SandboxResources.body(plan)));
     try (Provider provider = provider()) {
       TestPods.kubectl("create", "-f", file.toString());
-      await("its pod", () -> !uid().isEmpty());
+      awaitUntil("its pod", () -> !uid().isEmpty());
       assertThat(item(provider).state()).isEqualTo(SandboxState.CREATING);
       assertThat(provider.attach(id)).isEmpty();
       provider.destroy(id, DestroyOptions.NORMAL);
@@ -188,11 +185,11 @@ class AgentSandboxModeTest {
       String node = TestPods.kubectl("get", "pod", name(), "-o", "jsonpath={.spec.nodeName}");
       try {
         TestPods.kubectl("drain", node, "--force", "--delete-emptydir-data", "--timeout=30s");
-        await("the end", () -> sandbox.state() == SandboxState.DESTROYED);
+        awaitUntil("the end", () -> sandbox.state() == SandboxState.DESTROYED);
         assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
             .isInstanceOf(Gone.class)
             .hasMessageContaining("Eviction");
-        await("the removal of the object", () -> objects().isEmpty());
+        awaitUntil("the removal of the object", () -> objects().isEmpty());
       } finally {
         TestPods.kubectl("uncordon", node);
         provider.destroy(id, DestroyOptions.NORMAL);

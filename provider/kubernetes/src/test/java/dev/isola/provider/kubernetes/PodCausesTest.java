@@ -2,6 +2,7 @@ package dev.isola.provider.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -48,12 +49,8 @@ class PodCausesTest {
     return SandboxSpec.builder(id).build();
   }
 
-  private static void awaitEnd(Sandbox sandbox) throws InterruptedException {
-    long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-    while (sandbox.state() != SandboxState.DESTROYED && System.nanoTime() < end) {
-      Thread.sleep(20);
-    }
-    assertThat(sandbox.state()).isEqualTo(SandboxState.DESTROYED);
+  private static void awaitEnd(Sandbox sandbox) {
+    await().untilAsserted(() -> assertThat(sandbox.state()).isEqualTo(SandboxState.DESTROYED));
   }
 
   @Test
@@ -139,11 +136,8 @@ class PodCausesTest {
       Sandbox sandbox =
           provider.create(SandboxSpec.builder(id).deadline(Duration.ofSeconds(4)).build());
       awaitEnd(sandbox);
-      long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-      while (item(provider).state() != SandboxState.ERROR && System.nanoTime() < end) {
-        Thread.sleep(20); // its node reports the end of a pod later than the agent does
-      }
-      assertThat(item(provider).state()).isEqualTo(SandboxState.ERROR);
+      await() // its node reports the end of a pod later than the agent does
+          .untilAsserted(() -> assertThat(item(provider).state()).isEqualTo(SandboxState.ERROR));
       assertThat(item(provider).details().get(InventoryItem.END_REASON)).contains("exit code");
       provider.destroy(id, DestroyOptions.NORMAL);
       assertThat(provider.inventory()).isEmpty();

@@ -140,10 +140,9 @@ class VerbContractTest {
       assertThat(result.stderr().text()).isEqualTo("err\n");
       assertThat(sandbox.run(Command.argv("pwd")).stdout().text())
           .isEqualTo(folder.resolve("work") + "\n");
-      long start = System.nanoTime();
-      ExecResult slow = sandbox.run(Command.argv("sleep", "30").withTimeout(Duration.ofSeconds(1)));
-      assertThat(slow.succeeded()).isFalse();
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+      ExecResult endless =
+          sandbox.run(Command.shell("exec tail -f /dev/null").withTimeout(Duration.ofSeconds(1)));
+      assertThat(endless.succeeded()).isFalse();
     }
 
     @Test

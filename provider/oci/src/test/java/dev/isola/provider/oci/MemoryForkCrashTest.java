@@ -3,6 +3,7 @@ package dev.isola.provider.oci;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.conformance.TemporaryInstallation;
 import dev.isola.conformance.leak.LeakDetector;
@@ -39,8 +40,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -157,15 +156,7 @@ class MemoryForkCrashTest {
 
   private static void awaitProgress(Sandbox sandbox) {
     long now = count(sandbox);
-    await(sandbox.id() + " counts beyond " + now, () -> count(sandbox) > now);
-  }
-
-  private static void await(String promise, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TIMEOUT.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime() - deadline).as(promise).isNegative();
-      LockSupport.parkNanos(100_000_000);
-    }
+    await(sandbox.id() + " counts beyond " + now).atMost(TIMEOUT).until(() -> count(sandbox) > now);
   }
 
   @ParameterizedTest
@@ -327,7 +318,7 @@ class MemoryForkCrashTest {
     awaitProgress(source);
     for (InventoryItem other : provider.inventory()) {
       if (!other.id().equals(SOURCE)) {
-        expectCompleteOrEnded(other, where);
+        expectCompleteOrEnded(other, source, where);
       }
     }
     expectFork(source, where);
@@ -341,7 +332,8 @@ class MemoryForkCrashTest {
   }
 
   /** A fork that has its own id works completely; commands of any other do not run. */
-  private void expectCompleteOrEnded(InventoryItem fork, String where) throws IOException {
+  private void expectCompleteOrEnded(InventoryItem fork, Sandbox source, String where)
+      throws IOException {
     if (fork.state() == SandboxState.RUNNING) {
       Sandbox sandbox = provider.attach(fork.id()).orElseThrow();
       awaitProgress(sandbox);
@@ -351,7 +343,8 @@ class MemoryForkCrashTest {
     } else {
       Path count = Path.of(fork.details().getOrDefault("workspace", "/"), "count");
       String first = Files.exists(count) ? Files.readString(count) : "";
-      LockSupport.parkNanos(Duration.ofSeconds(1).toNanos());
+      awaitProgress(source); // which counts as fast as its fork would
+      awaitProgress(source);
       String second = Files.exists(count) ? Files.readString(count) : "";
       assertThat(second).as("%s: the count of %s", where, fork).isEqualTo(first);
     }

@@ -2,6 +2,7 @@ package dev.isola.provider.microvm.firecracker;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
@@ -19,6 +20,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -133,13 +135,12 @@ public final class FirecrackerStub implements AutoCloseable {
       while (serveOne(in, out)) {
         // Keeps the connection.
       }
-    } catch (IOException | InterruptedException gone) {
+    } catch (IOException gone) {
       // The client has gone.
     }
   }
 
-  private boolean serveOne(InputStream in, OutputStream out)
-      throws IOException, InterruptedException {
+  private boolean serveOne(InputStream in, OutputStream out) throws IOException {
     String requestLine = line(in);
     if (requestLine.isEmpty()) {
       return false;
@@ -154,7 +155,8 @@ public final class FirecrackerStub implements AutoCloseable {
     String[] words = requestLine.split(" ");
     byte[] body = in.readNBytes(length);
     Optional<StubFaults.Fault> fault = faults.of(words[0] + " " + words[1]);
-    if (fault.isPresent() && !play(fault.get(), out)) {
+    if (fault.isPresent()) {
+      play(fault.get(), in, out);
       log.add(words[0] + " " + words[1] + " fault " + fault.get());
       return false;
     }
@@ -162,15 +164,11 @@ public final class FirecrackerStub implements AutoCloseable {
     return true;
   }
 
-  /** Returns whether the request is handled afterwards. */
-  private boolean play(StubFaults.Fault fault, OutputStream out)
-      throws IOException, InterruptedException {
+  private void play(StubFaults.Fault fault, InputStream in, OutputStream out) throws IOException {
     switch (fault.kind()) {
-      case DELAY -> {
-        Thread.sleep(Long.parseLong(fault.detail()));
-        return true;
+      case HANG -> {
+        int _ = in.read(); // until the client hangs up
       }
-      case HANG -> Thread.sleep(60_000);
       case ANSWER -> out.write(fault.detail().getBytes(UTF_8));
       case FLOOD -> {
         out.write(("HTTP/1.1 200 \r\nContent-Length: " + FLOOD + "\r\n\r\n").getBytes(ISO_8859_1));
@@ -178,7 +176,6 @@ public final class FirecrackerStub implements AutoCloseable {
       }
       case EXIT -> exit.accept(Integer.parseInt(fault.detail()));
     }
-    return false;
   }
 
   private static String line(InputStream in) throws IOException {
@@ -420,21 +417,22 @@ public final class FirecrackerStub implements AutoCloseable {
   /** What the init of a guest does: it asks for its record, and dials again when it has it. */
   private void dialHost() {
     Path socket = agentSocket();
-    try {
-      while (server.isOpen() && !agentStarted) {
-        if (isRunning() && mayAccess(socket, true)) {
-          try (SocketChannel host = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            host.connect(UnixDomainSocketAddress.of(socket));
-            converse(host);
-          } catch (IOException notNow) {
-            // It dials again.
-          }
-        }
-        Thread.sleep(10);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    await()
+        .forever()
+        .pollInSameThread()
+        .pollInterval(Duration.ofMillis(10))
+        .until(
+            () -> {
+              if (isRunning() && mayAccess(socket, true)) {
+                try (SocketChannel host = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+                  host.connect(UnixDomainSocketAddress.of(socket));
+                  converse(host);
+                } catch (IOException notNow) {
+                  // It dials again.
+                }
+              }
+              return agentStarted || !server.isOpen();
+            });
   }
 
   private void converse(SocketChannel host) throws IOException {

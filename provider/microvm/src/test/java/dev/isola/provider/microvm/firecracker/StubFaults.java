@@ -13,10 +13,8 @@ import java.util.Optional;
 interface StubFaults {
   StubFaults NONE = _ -> Optional.empty();
 
-  /** What the stub does instead of answering, or before. */
+  /** What the stub does instead of answering. */
   enum Kind {
-    /** Answers after so many milliseconds. */
-    DELAY,
     /** Never answers. */
     HANG,
     /** Sends these bytes and hangs up. */
@@ -36,7 +34,7 @@ interface StubFaults {
     return asked -> asked.equals(request) ? Optional.of(new Fault(kind, detail)) : Optional.empty();
   }
 
-  /** Returns the faults in a file, with lines such as {@code PUT /vsock=DELAY 300}. */
+  /** Returns the faults in a file, with lines such as {@code PUT /vsock=EXIT 9}. */
   static StubFaults inFile(Path file) {
     return asked -> {
       try (var lines = Files.lines(file)) {
