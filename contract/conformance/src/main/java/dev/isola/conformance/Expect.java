@@ -5,6 +5,7 @@ import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Assertions for checks. Every message names the expected and the actual value. */
 public final class Expect {
+  private static final Duration CLOCK_DIFFERENCE = Duration.ofMinutes(2);
+
   private Expect() {}
 
   public static void that(boolean kept, String promise) {
@@ -92,16 +95,41 @@ public final class Expect {
 
   /** Waits until {@code condition} holds; fails if it does not within {@code timeout}. */
   public static void eventually(Duration timeout, String promise, BooleanSupplier condition) {
+    if (!holdsWithin(timeout, condition)) {
+      throw new CheckFailed("not within " + timeout.toMillis() + " ms: " + promise);
+    }
+  }
+
+  /**
+   * Waits until {@code condition} holds; returns false if it does not within {@code timeout}, or
+   * this thread is interrupted.
+   */
+  public static boolean holdsWithin(Duration timeout, BooleanSupplier condition) {
     long until = System.nanoTime() + timeout.toNanos();
     while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - until >= 0) {
-        throw new CheckFailed("not within " + timeout.toMillis() + " ms: " + promise);
+      if (System.nanoTime() - until >= 0 || Thread.currentThread().isInterrupted()) {
+        return false;
       }
       LockSupport.parkNanos(5_000_000);
-      if (Thread.currentThread().isInterrupted()) {
-        throw new CheckFailed("interrupted while waiting for: " + promise);
-      }
     }
+    return true;
+  }
+
+  /**
+   * Lets the clock advance, for checks of what passing time does to a paused or saved sandbox. It
+   * must not stand for a condition.
+   */
+  public static void letTimePass(Duration time) {
+    boolean passed = holdsWithin(time, () -> false);
+    assert !passed;
+  }
+
+  /** Expects {@code time} to be between {@code earliest} and now, by a clock that may differ. */
+  public static void recent(Instant earliest, Instant time, String what) {
+    that(
+        time.isAfter(earliest.minus(CLOCK_DIFFERENCE))
+            && time.isBefore(Instant.now().plus(CLOCK_DIFFERENCE)),
+        what + " is between " + earliest + " and now, not " + time);
   }
 
   private static String shown(@Nullable Object value) {

@@ -1,5 +1,6 @@
 package dev.isola.testing.engine;
 
+import dev.isola.conformance.Expect;
 import dev.isola.conformance.TemporaryFolder;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -61,7 +61,6 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
-  private static final long LOOK_AGAIN = Duration.ofMillis(20).toNanos();
   private static final int LAST_WORDS = 2000;
 
   private final Kind kind;
@@ -177,12 +176,8 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long until = System.nanoTime() + TIMEOUT.toNanos();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - until > 0) {
-        throw new IllegalStateException("not within " + TIMEOUT + ": " + what);
-      }
-      LockSupport.parkNanos(LOOK_AGAIN);
+    if (!Expect.holdsWithin(TIMEOUT, condition)) {
+      throw new IllegalStateException("not within " + TIMEOUT + ": " + what);
     }
   }
 

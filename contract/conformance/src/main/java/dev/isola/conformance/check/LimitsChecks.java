@@ -175,8 +175,7 @@ public final class LimitsChecks {
     Expect.that(
         used <= elapsed * 0.25 * 1.5 + 0.1,
         "a quarter of a processor is used, not " + used + " s in " + elapsed + " s");
-    Expect.that(
-        used >= elapsed * 0.05, "something is used, not " + used + " s in " + elapsed + " s");
+    Expect.that(used > 0, "something is used");
   }
 
   @Check("S2")

@@ -32,14 +32,6 @@ public final class PausingChecks {
     return pausing;
   }
 
-  private static void sleep(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   @Check(
       value = "P6",
       needs = Pausing.class,
@@ -50,7 +42,7 @@ public final class PausingChecks {
     try (Execution ticking = check.sandbox().start(clock)) {
       Expect.eventually(TIMEOUT, "it ticks", () -> ticks(check).size() > 1);
       pausing.pause(PauseKind.MEMORY);
-      sleep(Duration.ofMillis(3_300));
+      Expect.letTimePass(Duration.ofMillis(3_300));
       pausing.resume();
       Expect.eventually(
           TIMEOUT,

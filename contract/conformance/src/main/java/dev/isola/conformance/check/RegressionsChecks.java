@@ -29,7 +29,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.locks.LockSupport;
 
 /** Reproduces past bugs, of Isola and of similar systems, against every provider. */
 public final class RegressionsChecks {
@@ -110,8 +109,8 @@ public final class RegressionsChecks {
       long total = 0;
       byte[] last = {};
       try (Execution execution = check.sandbox().start(Command.shell(script))) {
-        // This sleep does not wait for a condition; it makes the reader slow.
-        LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
+        // The reader is slow: it begins when the command has ended or is blocked.
+        Optional<Exit> _ = execution.await(Duration.ofMillis(300));
         for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
           if (!(piece.get() instanceof Output.Data data)) {
             throw new CheckFailed("output was lost: " + piece.get());
@@ -162,12 +161,10 @@ public final class RegressionsChecks {
   /** A call waited for a grandchild that kept the pipe open. */
   @Check("X8")
   public void openPipeDoesNotDelayTheCall(CheckContext check) {
-    long start = System.nanoTime();
+    // The runner ends a check long before this grandchild ends.
     ExecResult result = check.run("sleep 1000 & echo done; exit 5");
-    Duration took = Duration.ofNanos(System.nanoTime() - start);
     Expect.equal(new Exit.Exited(5), result.exit(), "the exit");
     Expect.equal("done\n", result.stdout().text(), "the output");
-    Expect.that(took.toSeconds() < 10, "the call returns soon, not after " + took);
   }
 
   /** An empty file had no frame that ended it. */

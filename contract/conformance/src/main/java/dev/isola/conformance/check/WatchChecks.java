@@ -156,7 +156,6 @@ public final class WatchChecks {
       Expect.equal(Optional.empty(), watch.next(Duration.ofMillis(200)), "no change");
       Duration took = Duration.ofNanos(System.nanoTime() - start);
       Expect.that(took.toMillis() >= 150, "it waits for its timeout, not " + took);
-      Expect.that(took.toMillis() < 5_000, "it waits not much longer, not " + took);
       Expect.that(!watch.ended(), "the watch has not ended");
       check.output("touch watched/file");
       await(watch, Kind.CREATED, "file");

@@ -1,5 +1,6 @@
 package dev.isola.conformance.escape;
 
+import dev.isola.conformance.Expect;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -7,10 +8,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Verifies the result of an attempt from the host. Where the host can observe the effect, it
@@ -18,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
  * after it.
  */
 public final class EscapeVerifier {
-  private static final long TIMEOUT_NANOS = 2_000_000_000L;
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
   private static final int SETUID = 04000;
 
   private final EscapeProbe probe;
@@ -72,11 +73,8 @@ public final class EscapeVerifier {
   /** Waits, because a killed process may not be gone immediately. */
   private boolean isKilled(ProbeResult reported) {
     Path process = Path.of("/proc", host.one("pid"));
-    long end = System.nanoTime() + (reported.escaped() ? TIMEOUT_NANOS : 0);
-    while (Files.exists(process) && System.nanoTime() - end < 0) {
-      LockSupport.parkNanos(1_000_000);
-    }
-    return !Files.exists(process);
+    Duration timeout = reported.escaped() ? TIMEOUT : Duration.ZERO;
+    return Expect.holdsWithin(timeout, () -> !Files.exists(process));
   }
 
   private boolean containsSetuidRootFile() throws IOException {

@@ -1,10 +1,11 @@
 package dev.isola.conformance.leak;
 
+import dev.isola.conformance.Expect;
 import dev.isola.spi.InstanceId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Finds leaked resources of one installation: those that carry its instance id or lie in its data
@@ -12,7 +13,6 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class LeakDetector {
   private static final Duration TIMEOUT = Duration.ofSeconds(3);
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
 
   private final ScanScope scope;
 
@@ -34,14 +34,14 @@ public final class LeakDetector {
    * repeatedly for up to three seconds, because resources may still be being released.
    */
   public List<String> leakedSince(ResourceScan before) {
-    long until = System.nanoTime() + TIMEOUT.toNanos();
-    List<String> leaked = ResourceScan.difference(before, scan());
-    while (!leaked.isEmpty()
-        && System.nanoTime() - until < 0
-        && !Thread.currentThread().isInterrupted()) {
-      LockSupport.parkNanos(LOOK_AGAIN.toNanos());
-      leaked = ResourceScan.difference(before, scan());
-    }
-    return leaked;
+    AtomicReference<List<String>> leaked = new AtomicReference<>(List.of());
+    boolean _ =
+        Expect.holdsWithin(
+            TIMEOUT,
+            () -> {
+              leaked.set(ResourceScan.difference(before, scan()));
+              return leaked.get().isEmpty();
+            });
+    return leaked.get();
   }
 }

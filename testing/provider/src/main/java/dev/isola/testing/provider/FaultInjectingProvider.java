@@ -20,12 +20,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Plants faults in a provider: in create, destroy, inventory and close. */
 final class FaultInjectingProvider implements Provider {
-  private static final long RACE_NANOS = 20_000_000;
+  private static final long RACE_MILLIS = 100;
   private static final String PATH_LONGER_THAN_THE_KERNEL_TAKES =
       "find . | awk 'length > 4096 {found = 1} END {exit !found}'";
 
@@ -33,6 +34,7 @@ final class FaultInjectingProvider implements Provider {
   private final PlantedFaults faults;
   private final Set<SandboxId> created = ConcurrentHashMap.newKeySet();
   private final Map<SandboxId, InventoryItem> destroyed = new ConcurrentHashMap<>();
+  private final Map<SandboxId, CountDownLatch> races = new ConcurrentHashMap<>();
 
   FaultInjectingProvider(Provider delegate, PlantedFaults faults) {
     this.delegate = delegate;
@@ -83,7 +85,13 @@ final class FaultInjectingProvider implements Provider {
    */
   private Sandbox createInARace(SandboxSpec spec) {
     boolean existed = delegate.attach(spec.id()).isPresent();
-    LockSupport.parkNanos(RACE_NANOS);
+    CountDownLatch both = races.computeIfAbsent(spec.id(), any -> new CountDownLatch(2));
+    both.countDown();
+    try {
+      boolean _ = both.await(RACE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     Sandbox made = delegate.create(spec.toBuilder().clearInitialization().build());
     if (!existed) {
       SandboxInitializer.initialize(made, spec, spec::startupTimeout);
