@@ -1,15 +1,16 @@
 package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -207,11 +208,7 @@ class LauncherScriptTest {
     if (!Files.exists(runs.resolve("current"))) {
       return;
     }
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!trained(runs) && System.nanoTime() - end < 0) {
-      LockSupport.parkNanos(50_000_000);
-    }
-    assertThat(trained(runs)).as("the caches in " + runs).isTrue();
+    await("the caches in " + runs).atMost(Duration.ofMinutes(1)).until(() -> trained(runs));
   }
 
   /** Returns whether the newest build, the one in use, has its caches. */

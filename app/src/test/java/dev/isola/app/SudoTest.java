@@ -18,7 +18,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -81,13 +81,9 @@ class SudoTest {
 
   /** Waits until a script, run as root, prints the expected output. */
   private static void await(Sandbox sandbox, String script, String expected) {
-    long end = System.nanoTime() + TIMEOUT.toNanos();
-    String last = ProviderEngine.output(sandbox, script);
-    while (!last.equals(expected) && System.nanoTime() - end < 0) {
-      LockSupport.parkNanos(20_000_000);
-      last = ProviderEngine.output(sandbox, script);
-    }
-    assertThat(last).as(script).isEqualTo(expected);
+    Awaitility.await(script)
+        .atMost(TIMEOUT)
+        .until(() -> ProviderEngine.output(sandbox, script), expected::equals);
   }
 
   @ParameterizedTest

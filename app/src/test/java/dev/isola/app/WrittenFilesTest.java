@@ -2,6 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
@@ -27,7 +28,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -211,11 +211,9 @@ class WrittenFilesTest {
               .sandbox();
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);
-      long deadline = System.nanoTime() + Duration.ofSeconds(90).toNanos();
-      while (made.atProvider("bubblewrap", source.id())) {
-        assertThat(System.nanoTime()).as("it is suspended in time").isLessThan(deadline);
-        LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
-      }
+      await("it is suspended")
+          .atMost(Duration.ofSeconds(90))
+          .until(() -> !made.atProvider("bubblewrap", source.id()));
       assertThat(made.engine().view(source.id()).state()).isEqualTo(SandboxState.STOPPED);
       assertThat(ProviderEngine.output(made.engine().sandbox(source.id()), DESCRIBE))
           .isEqualTo(before);

@@ -1,6 +1,7 @@
 package dev.isola.app.backup;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
@@ -10,9 +11,9 @@ import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -123,11 +124,7 @@ class BackupTest {
   }
 
   private static void awaitAtLeast(AtomicInteger value, int least) {
-    long end = System.nanoTime() + 60_000_000_000L;
-    while (value.get() < least) {
-      assertThat(System.nanoTime() - end).as("traffic").isNegative();
-      LockSupport.parkNanos(10_000_000);
-    }
+    await("traffic").atMost(Duration.ofMinutes(1)).until(() -> value.get() >= least);
   }
 
   @Test

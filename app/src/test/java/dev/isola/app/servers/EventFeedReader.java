@@ -38,7 +38,7 @@ final class EventFeedReader implements AutoCloseable {
         return;
       }
       try {
-        Thread.sleep(20);
+        TrafficClient.pause();
       } catch (InterruptedException e) {
         return;
       }

@@ -59,7 +59,7 @@ class MixedVersionsTest {
                 refusesToStart(second);
                 second.restart(next);
                 servers.awaitReady(second);
-                Thread.sleep(3000); // clients work with both versions
+                servers.client.awaitSuccesses(50); // clients work with both versions
                 upgrade(servers, last, next);
                 long now = System.nanoTime();
                 long _ = servers.awaitRecovery(probes, last, now);

@@ -1,6 +1,7 @@
 package dev.isola.app.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -52,12 +53,11 @@ final class Probes {
   long awaitRecovery(List<String> probes, FrontServer victim, long killedNanos) throws Exception {
     try (TrafficClient direct = new TrafficClient(servers.otherThan(victim).url())) {
       for (String probe : probes) {
-        while (!answers(direct, probe)) {
-          assertThat(System.nanoTime() - killedNanos)
-              .as("sandbox " + probe + " does not answer after the kill of " + victim.name)
-              .isLessThan(RECOVERY_LIMIT.toNanos());
-          Thread.sleep(20);
-        }
+        await("sandbox " + probe + " answers after the kill of " + victim.name)
+            .atMost(RECOVERY_LIMIT)
+            .pollDelay(Duration.ZERO)
+            .pollInterval(Duration.ofMillis(20))
+            .until(() -> answers(direct, probe));
       }
     }
     return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - killedNanos);

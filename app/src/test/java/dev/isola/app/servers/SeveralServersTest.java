@@ -59,7 +59,7 @@ class SeveralServersTest {
               () -> {
                 List<String> probes = servers.createProbes();
                 for (int kill = 0; kill < KILLS; kill++) {
-                  Thread.sleep(500 + servers.random(1500));
+                  servers.client.awaitSuccesses(1 + servers.random(50));
                   FrontServer victim = servers.fronts.get(servers.random(alone));
                   long killed = System.nanoTime();
                   servers.client.countHits();
@@ -156,11 +156,11 @@ class SeveralServersTest {
       Observations seen =
           servers.workDuring(
               () -> {
-                Thread.sleep(3000);
+                servers.client.awaitSuccesses(50);
                 postgres.stall(Duration.ofSeconds(4));
-                Thread.sleep(3000);
+                servers.client.awaitSuccesses(50);
                 postgres.restart();
-                Thread.sleep(5000);
+                servers.client.awaitSuccesses(50);
               });
       servers.report("PostgreSQL stalled and restarted", seen);
       servers.verify(seen);

@@ -67,10 +67,10 @@ class SharedLedgerRestoreTest {
           servers.workDuring(
               () -> {
                 old.addAll(servers.createProbes());
-                Thread.sleep(3000); // clients work
+                servers.client.awaitSuccesses(50);
                 began.set(Instant.now());
                 dump(dump);
-                Thread.sleep(2000);
+                servers.client.awaitSuccesses(20);
               });
       servers.report("pg_dump", seen);
       servers.verify(seen);

@@ -49,15 +49,23 @@ class SlowDatabaseTest {
       Observations seen =
           servers.workDuring(
               () -> {
-                step(servers, "slow", Network.slow(50, 300), Duration.ofSeconds(12));
-                step(servers, "narrow", Network.narrow(20_000), Duration.ofSeconds(8));
+                proxy.set(Network.slow(50, 300));
+                servers.client.awaitSuccesses(30);
+                report(servers, "slow");
+                proxy.set(Network.narrow(20_000));
+                servers.client.awaitSuccesses(30);
+                report(servers, "narrow");
                 proxy.set(Network.losingCommits(20));
                 await()
                     .atMost(Duration.ofMinutes(2))
                     .until(() -> proxy.lostCommits.get() >= ENOUGH_LOST_COMMITS);
-                System.out.println("lost commits: " + servers.client.temporary);
-                step(servers, "cut", Network.CUT, LONG_OUTAGE);
-                step(servers, "good", Network.GOOD, Duration.ofSeconds(3));
+                report(servers, "lost commits");
+                proxy.set(Network.CUT);
+                outage();
+                report(servers, "cut");
+                proxy.set(Network.GOOD);
+                servers.client.awaitSuccesses(30);
+                report(servers, "good");
               });
       servers.report(
           "PostgreSQL slow, narrow, " + proxy.lostCommits + " commits unanswered, then cut off",
@@ -67,10 +75,11 @@ class SlowDatabaseTest {
     }
   }
 
-  private void step(ServersInstallation servers, String name, Network network, Duration time)
-      throws InterruptedException {
-    proxy.set(network);
-    Thread.sleep(time);
+  private static void outage() throws InterruptedException {
+    Thread.sleep(LONG_OUTAGE);
+  }
+
+  private static void report(ServersInstallation servers, String name) {
     System.out.println(
         name + ": " + servers.client.requests + " requests, " + servers.client.temporary);
   }

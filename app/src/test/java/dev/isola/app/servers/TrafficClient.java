@@ -1,5 +1,7 @@
 package dev.isola.app.servers;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.isola.app.LiveServer;
 import dev.isola.codec.json.Json;
 import java.io.IOException;
@@ -41,6 +43,7 @@ final class TrafficClient implements AutoCloseable {
   final List<String> problems = new CopyOnWriteArrayList<>();
   final Map<String, AtomicInteger> temporary = new ConcurrentHashMap<>();
   final AtomicInteger requests = new AtomicInteger();
+  private final AtomicInteger successes = new AtomicInteger();
 
   /** What was in progress when a server was killed. */
   final Map<String, AtomicInteger> hits = new ConcurrentHashMap<>();
@@ -87,7 +90,11 @@ final class TrafficClient implements AutoCloseable {
     count.incrementAndGet();
     try {
       HttpResponse<byte[]> response = http.send(request, BodyHandlers.ofByteArray());
-      return new Answer(response.statusCode(), response.body());
+      Answer answer = new Answer(response.statusCode(), response.body());
+      if (answer.isSuccess()) {
+        successes.incrementAndGet();
+      }
+      return answer;
     } finally {
       count.decrementAndGet();
     }
@@ -129,10 +136,21 @@ final class TrafficClient implements AutoCloseable {
       } catch (IOException e) {
         count("connection lost");
       }
-      Thread.sleep(PAUSE);
+      pause();
     }
     problems.add(describe(request) + " did not succeed in " + MAX_ATTEMPTS + " attempts");
     return new Answer(0, new byte[0]);
+  }
+
+  /** Pauses before a request is repeated, as the documentation tells clients to. */
+  static void pause() throws InterruptedException {
+    Thread.sleep(PAUSE);
+  }
+
+  /** Waits until this client has received so many more answers that are successes. */
+  void awaitSuccesses(int count) {
+    int until = successes.get() + count;
+    await().atMost(Duration.ofMinutes(2)).until(() -> successes.get() >= until);
   }
 
   /** Returns whether an answer tells the client to try again, and counts it. */

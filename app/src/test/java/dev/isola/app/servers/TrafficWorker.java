@@ -169,7 +169,7 @@ final class TrafficWorker implements Runnable {
       } catch (IOException e) {
         client.count("connection lost");
       }
-      Thread.sleep(50);
+      TrafficClient.pause();
     }
     client.problems.add("no command could be started in " + id);
   }
@@ -194,7 +194,7 @@ final class TrafficWorker implements Runnable {
         client.count("output stream lost");
       }
       if (!reader.exited) {
-        Thread.sleep(50);
+        TrafficClient.pause();
       }
     }
     commands.add(

@@ -1,5 +1,7 @@
 package dev.isola.engine.crash;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.conformance.leak.LeakDetector;
 import dev.isola.conformance.leak.ResourceScan;
@@ -255,26 +257,41 @@ final class CrashHarness implements AutoCloseable {
   }
 
   /** Checks the recovered state; pending work gets some time to finish. */
-  private List<String> check(ChildProcess child, Predicate<String> wanted)
+  private List<String> check(ChildProcess child, Predicate<String> wanted) {
+    List<String> violated = new ArrayList<>();
+    int[] looks = {planted == PlantedBug.NOTHING ? LOOKS : LOOKS_IN_VAIN};
+    await()
+        .forever()
+        .pollInSameThread()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(LOOK_AGAIN)
+        .until(() -> isSettled(child, wanted, violated) || looks[0]-- == 0);
+    return violated;
+  }
+
+  /**
+   * Returns whether the state will not change any more.
+   *
+   * @param violated the invariants that are violated now
+   */
+  private boolean isSettled(ChildProcess child, Predicate<String> wanted, List<String> violated)
       throws InterruptedException {
-    for (int looks = planted == PlantedBug.NOTHING ? LOOKS : LOOKS_IN_VAIN; ; looks--) {
-      List<TrackedResource> things = leaks.scan().resources();
-      Optional<StateDump> dump = dump(child);
-      if (dump.isEmpty()) {
-        return List.of(); // a background task stopped it at its failpoint
-      }
-      List<String> lasting = Invariants.lasting(model, dump.get()).stream().filter(wanted).toList();
-      List<String> passing =
-          Invariants.passing(model, dump.get(), things).stream().filter(wanted).toList();
-      if (!lasting.isEmpty() || passing.isEmpty()) {
-        model.settle(dump.get());
-        return lasting;
-      }
-      if (looks == 0) {
-        return passing;
-      }
-      Thread.sleep(LOOK_AGAIN);
+    violated.clear();
+    List<TrackedResource> things = leaks.scan().resources();
+    Optional<StateDump> dump = dump(child);
+    if (dump.isEmpty()) {
+      return true; // a background task stopped it at its failpoint
     }
+    List<String> lasting = Invariants.lasting(model, dump.get()).stream().filter(wanted).toList();
+    List<String> passing =
+        Invariants.passing(model, dump.get(), things).stream().filter(wanted).toList();
+    if (!lasting.isEmpty() || passing.isEmpty()) {
+      model.settle(dump.get());
+      violated.addAll(lasting);
+      return true;
+    }
+    violated.addAll(passing);
+    return false;
   }
 
   private static Optional<StateDump> dump(ChildProcess child) throws InterruptedException {

@@ -134,7 +134,7 @@ class StatisticsSamplerTest {
   }
 
   @Test
-  void sampleOfAThousandSandboxesIsCheap() {
+  void sampleCountsAThousandSandboxes() {
     for (int i = 0; i < 1000; i++) {
       SandboxEntry stored =
           ledger
@@ -150,13 +150,6 @@ class StatisticsSamplerTest {
     }
     try (StatisticsSampler.Subscription _ = sampler.subscribe()) {
       tick();
-      long began = System.nanoTime();
-      for (int i = 0; i < 50; i++) {
-        tick();
-      }
-      Duration each = Duration.ofNanos((System.nanoTime() - began) / 50);
-      System.out.println("a sample of 1,000 sandboxes takes " + each.toNanos() / 1000 + " us");
-      assertThat(each).isLessThan(Duration.ofMillis(100));
     }
     EngineSample sample = sampler.history().samples().getFirst();
     assertThat(sample.sandboxes()).containsEntry(SandboxState.RUNNING, 1000L);

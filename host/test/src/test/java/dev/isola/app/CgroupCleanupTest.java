@@ -2,6 +2,7 @@ package dev.isola.app;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.spi.DestroyOptions;
@@ -26,7 +27,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ServiceLoader;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,11 +86,7 @@ class CgroupCleanupTest {
       maker.destroyForcibly().waitFor();
     }
     try {
-      long end = System.nanoTime() + TIMEOUT.toNanos();
-      while (hasGroups(ENDED) && System.nanoTime() - end < 0) {
-        LockSupport.parkNanos(50_000_000);
-      }
-      assertThat(hasGroups(ENDED)).as("groups of the sandbox that ended").isFalse();
+      await("no groups of the sandbox that ended").atMost(TIMEOUT).until(() -> !hasGroups(ENDED));
       assertThat(hasGroups(STOPPED)).as("groups of the sandbox that is stopped").isTrue();
       recover(name, data);
     } finally {
@@ -128,14 +124,14 @@ class CgroupCleanupTest {
   static final class SandboxCreation {
     private SandboxCreation() {}
 
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws IOException {
       Provider provider = open(args[0], args[1], Path.of(args[2]));
       Sandbox stopped = provider.create(spec(STOPPED));
       stopped.as(Pausing.class).orElseThrow().pause(PauseKind.FILESYSTEM);
       provider.create(spec(ENDED));
       System.out.println("made");
       System.out.flush();
-      Thread.sleep(Duration.ofMinutes(5)); // until it is killed
+      int _ = System.in.read(); // until it is killed
     }
 
     private static SandboxSpec spec(SandboxId id) {
