@@ -9,10 +9,9 @@ import dev.isola.app.LiveServer;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxFilter;
 import dev.isola.client.SandboxInfo;
+import dev.isola.conformance.UniqueResources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -162,7 +161,10 @@ class DocumentationTest {
       Map<String, String> weakest =
           Map.of("ISOLA_FLOOR", "process", "ISOLA_PROVIDER", "subprocess");
       return new PageEnvironment(
-          true, obstacle.isEmpty() ? Map.of() : weakest, freePort(), Optional.empty());
+          true,
+          obstacle.isEmpty() ? Map.of() : weakest,
+          Integer.toString(UniqueResources.reservePort()),
+          Optional.empty());
     }
     if (server == null) {
       return new PageEnvironment(false, Map.of(), "7777", obstacle);
@@ -178,12 +180,6 @@ class DocumentationTest {
             folder.resolve("data").toString()),
         Integer.toString(URI.create(server.url).getPort()),
         Optional.empty());
-  }
-
-  private static String freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return Integer.toString(socket.getLocalPort());
-    }
   }
 
   /** Sandboxes through which the server reads the files of volumes end by themselves. */

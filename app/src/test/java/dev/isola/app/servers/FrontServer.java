@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.LiveServer;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,13 +34,6 @@ final class FrontServer implements AutoCloseable {
       throws IOException {
     Files.createDirectories(folder);
     return new FrontServer(name, port, folder, List.copyOf(settings));
-  }
-
-  /** Returns a port that is free now. */
-  static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 
   String url() {

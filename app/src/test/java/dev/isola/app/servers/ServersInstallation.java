@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.app.LiveServer;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -79,7 +80,7 @@ final class ServersInstallation implements AutoCloseable {
   }
 
   private FrontServer front(int number, List<String> more) throws IOException {
-    int port = FrontServer.freePort();
+    int port = UniqueResources.reservePort();
     List<String> settings =
         new ArrayList<>(
             List.of(

@@ -3,6 +3,7 @@ package dev.isola.app.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.conformance.UniqueResources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -39,7 +40,8 @@ final class SystemPostgres implements AutoCloseable {
     Optional<Path> programs = programs();
     assumeTrue(programs.isPresent(), "NOT RUN: PostgreSQL is not installed in " + INSTALLED);
     Files.createDirectories(folder);
-    SystemPostgres postgres = new SystemPostgres(programs.get(), folder, FrontServer.freePort());
+    SystemPostgres postgres =
+        new SystemPostgres(programs.get(), folder, UniqueResources.reservePort());
     String _ =
         postgres.unprivileged(
             "initdb", "--no-sync", "--auth=trust", "--username=isola", postgres.data());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.conformance.UniqueResources;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
@@ -166,13 +167,12 @@ class RealAgentServicesTest {
 
   @Test
   void dialingAClosedPortFails() throws IOException {
-    int port;
-    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = server.getLocalPort();
+    try (Socket unanswered = UniqueResources.bindUnansweredPort()) {
+      PortDialing ports = agent.sandbox.as(PortDialing.class).orElseThrow();
+      assertThatThrownBy(() -> ports.dial(unanswered.getLocalPort()))
+          .isInstanceOfSatisfying(
+              NotFound.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.PORT_NOT_OPEN));
     }
-    assertThatThrownBy(() -> agent.sandbox.as(PortDialing.class).orElseThrow().dial(port))
-        .isInstanceOfSatisfying(
-            NotFound.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.PORT_NOT_OPEN));
   }
 
   private static byte[] readAll(PortDialing.Connection connection) throws IOException {
@@ -185,10 +185,7 @@ class RealAgentServicesTest {
 
   @Test
   void relaysConnectionsOutOfTheSandbox() throws Exception {
-    int port;
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
-    }
+    int port = UniqueResources.reservePort();
     CountDownLatch handled = new CountDownLatch(20);
     AutoCloseable relay =
         agent.sandbox.relay(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.leak.LeakDetector;
 import dev.isola.conformance.leak.ResourceScan;
 import dev.isola.host.cgroup.CgroupFixture.Variant;
@@ -488,7 +489,7 @@ class ControlGroupTest {
 
   @Test
   void handleHasNoSideEffects() {
-    InstanceId instance = new InstanceId("sideeffects");
+    InstanceId instance = UniqueResources.instanceId("sideeffects");
     ControlGroups.ofHost().group(instance, new SandboxId("none"));
     assertThat(new LeakDetector(instance, folder).scan().resources()).isEmpty();
   }

@@ -2,11 +2,10 @@ package dev.isola.snapshot.s3;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.conformance.UniqueResources;
 import dev.isola.spi.Secret;
 import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,10 +59,7 @@ final class S3Server implements AutoCloseable {
     if (found == null) {
       Assumptions.abort("NOT RUN: " + program + " is not on the PATH (" + install + ")");
     }
-    int port;
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = socket.getLocalPort();
-    }
+    int port = UniqueResources.reservePort();
     List<String> command = new ArrayList<>();
     command.add(found.toString());
     command.addAll(List.of(words));

@@ -1,8 +1,9 @@
 package dev.isola.testing.ssh;
 
+import dev.isola.conformance.Expect;
+import dev.isola.conformance.UniqueResources;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,7 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -60,10 +60,7 @@ public final class TestSshServer implements AutoCloseable {
     key(folder.resolve("host"));
     key(folder.resolve("user"));
     Files.copy(folder.resolve("user.pub"), folder.resolve("authorized"));
-    int port;
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
-    }
+    int port = UniqueResources.reservePort();
     Path config = folder.resolve("sshd_config");
     Files.writeString(
         config,
@@ -114,19 +111,19 @@ public final class TestSshServer implements AutoCloseable {
   }
 
   private void awaitStart() throws IOException {
-    long end = System.nanoTime() + START_TIMEOUT.toNanos();
-    while (true) {
-      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-        assert socket.isConnected();
-        return;
-      } catch (IOException notYet) {
-        if (!process.isAlive() || System.nanoTime() - end > 0) {
-          String log = Files.readString(folder.resolve("sshd.log"));
-          close();
-          throw new IOException("sshd did not start: " + log, notYet);
-        }
-        LockSupport.parkNanos(20_000_000);
-      }
+    if (!Expect.holdsWithin(START_TIMEOUT, () -> isReachable() || !process.isAlive())
+        || !process.isAlive()) {
+      String log = Files.readString(folder.resolve("sshd.log"));
+      close();
+      throw new IOException("sshd did not start: " + log);
+    }
+  }
+
+  private boolean isReachable() {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException notYet) {
+      return false;
     }
   }
 

@@ -25,6 +25,7 @@ import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.LimitExceeded;
 import dev.isola.client.error.NotFound;
 import dev.isola.client.error.ProviderUnavailable;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.testing.server.TestServer;
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -309,7 +310,7 @@ class JavaSdkHandleTest {
   void previewByPathNeedsNoNameAndKeepsItsCredential() throws Exception {
     try (Sandbox sandbox = isola.create();
         HttpClient http = HttpClient.newHttpClient()) {
-      int port = freePort();
+      int port = UniqueResources.reservePort(); // the subprocess provider shares the host's network
       sandbox.files().write("page.txt", "from the sandbox");
       sandbox.files().write("serve.py", SITE);
       Execution site = sandbox.start(Command.argv("python3", "serve.py", Integer.toString(port)));
@@ -349,14 +350,6 @@ class JavaSdkHandleTest {
               self.wfile.write(body)
       http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Site).serve_forever()
       """;
-
-  /** The subprocess provider shares the host's network. */
-  private static int freePort() throws IOException {
-    try (java.net.ServerSocket socket =
-        new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
-  }
 
   @Test
   void imagesAreListedAndMissingOnesAreNotFound() {

@@ -1,8 +1,8 @@
 package dev.isola.provider.bubblewrap;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,7 +32,7 @@ final class BubblewrapConfinementTest extends ConformanceTest {
     return new ProviderUnderTest(
         new BubblewrapProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("bwrapconfinement"),
+        UniqueResources.instanceId("bwrapconfinement"),
         Files.createTempDirectory("isola"));
   }
 

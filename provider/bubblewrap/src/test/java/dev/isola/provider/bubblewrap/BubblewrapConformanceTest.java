@@ -1,9 +1,9 @@
 package dev.isola.provider.bubblewrap;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.conformance.kit.ConformanceKit;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,7 +15,7 @@ final class BubblewrapConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new BubblewrapProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("bwrapconformance"),
+        UniqueResources.instanceId("bwrapconformance"),
         Files.createTempDirectory("isola"));
   }
 

@@ -1,8 +1,8 @@
 package dev.isola.provider.docker;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,7 +21,7 @@ final class DockerConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new DockerProviderFactory(),
         new ProviderConfig(Map.of("host", SharedEngine.host())),
-        new InstanceId("dockerconformance"),
+        UniqueResources.instanceId("dockerconformance"),
         Files.createTempDirectory("isola"));
   }
 

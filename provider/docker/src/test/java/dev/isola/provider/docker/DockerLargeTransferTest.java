@@ -3,8 +3,8 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.spi.DestroyOptions;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
@@ -54,7 +54,8 @@ class DockerLargeTransferTest {
       new DockerProviderFactory()
           .create(
               new ProviderConfig(Map.of("host", SharedEngine.host())),
-              new ProviderContext(new InstanceId("large"), data.path(), InstantSource.system()));
+              new ProviderContext(
+                  UniqueResources.instanceId("large"), data.path(), InstantSource.system()));
   private final Sandbox sandbox;
   private long before;
   private long most;

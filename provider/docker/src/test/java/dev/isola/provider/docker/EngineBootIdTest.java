@@ -3,9 +3,9 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.host.launch.Containment;
 import dev.isola.spi.DestroyOptions;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
@@ -46,7 +46,7 @@ final class EngineBootIdTest {
             factory.create(
                 new ProviderConfig(settings),
                 new ProviderContext(
-                    new InstanceId("bootid"), data.path(), InstantSource.system()))) {
+                    UniqueResources.instanceId("bootid"), data.path(), InstantSource.system()))) {
       Sandbox sandbox = provider.create(spec());
       try {
         use.of(provider, sandbox);

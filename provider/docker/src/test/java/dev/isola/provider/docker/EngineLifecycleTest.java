@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.link.Deadline;
 import dev.isola.spi.DestroyOptions;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -48,7 +48,8 @@ class EngineLifecycleTest {
     return new DockerProviderFactory()
         .create(
             new ProviderConfig(Map.of("host", host)),
-            new ProviderContext(new InstanceId("life"), data.path(), InstantSource.system()));
+            new ProviderContext(
+                UniqueResources.instanceId("life"), data.path(), InstantSource.system()));
   }
 
   private static SandboxSpec spec() {

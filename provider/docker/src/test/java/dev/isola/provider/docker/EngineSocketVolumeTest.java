@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.TemporaryFolder;
-import dev.isola.spi.InstanceId;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
@@ -41,7 +41,9 @@ class EngineSocketVolumeTest {
                 .create(
                     new ProviderConfig(Map.of("host", stub.host())),
                     new ProviderContext(
-                        new InstanceId("given"), data.path(), InstantSource.system()))) {
+                        UniqueResources.instanceId("given"),
+                        data.path(),
+                        InstantSource.system()))) {
       Path socket = Path.of(stub.host().substring("unix://".length()));
       Path folder = requireNonNull(socket.getParent());
       for (Path source : List.of(socket, folder)) {

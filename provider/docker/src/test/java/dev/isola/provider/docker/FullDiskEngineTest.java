@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.host.image.ImageStore;
 import dev.isola.spi.DestroyOptions;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
@@ -58,7 +58,7 @@ class FullDiskEngineTest {
                 .create(
                     new ProviderConfig(Map.of("host", own.host())),
                     new ProviderContext(
-                        new InstanceId("full"), data.path(), InstantSource.system()))) {
+                        UniqueResources.instanceId("full"), data.path(), InstantSource.system()))) {
       Sandbox sandbox = provider.create(spec().build());
       makeImage(data.path());
       assertThatThrownBy(() -> provider.create(spec().image("large").build()))

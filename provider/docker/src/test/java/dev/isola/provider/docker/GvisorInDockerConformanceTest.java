@@ -2,9 +2,9 @@ package dev.isola.provider.docker;
 
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +24,7 @@ final class GvisorInDockerConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new DockerGvisorProviderFactory(),
         new ProviderConfig(Map.of("host", SharedEngine.host())),
-        new InstanceId("gvisorindocker"),
+        UniqueResources.instanceId("gvisorindocker"),
         TemporaryFolder.create("isola").path()); // gVisor accesses it as a remapped user.
   }
 

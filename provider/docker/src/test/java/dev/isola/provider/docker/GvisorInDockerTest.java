@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.program.GvisorRelease;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Pausing;
@@ -52,7 +52,8 @@ class GvisorInDockerTest {
   private static Provider provider(ProviderFactory factory, TemporaryFolder data, String runtime) {
     return factory.create(
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
-        new ProviderContext(new InstanceId("gvisor"), data.path(), InstantSource.system()));
+        new ProviderContext(
+            UniqueResources.instanceId("gvisor"), data.path(), InstantSource.system()));
   }
 
   private static SandboxSpec spec() {
@@ -161,7 +162,8 @@ class GvisorInDockerTest {
     return EngineProviders.of(
         variant,
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
-        new ProviderContext(new InstanceId("gvisor"), data.path(), InstantSource.system()));
+        new ProviderContext(
+            UniqueResources.instanceId("gvisor"), data.path(), InstantSource.system()));
   }
 
   /** Most builds have no KVM for Kata, so gVisor substitutes for it through a special variant. */

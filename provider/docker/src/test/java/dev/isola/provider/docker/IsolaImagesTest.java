@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.host.image.ImageStore;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.spi.DestroyOptions;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Pausing;
@@ -69,7 +69,10 @@ class IsolaImagesTest {
         .create(
             new ProviderConfig(Map.of("host", SharedEngine.host(), "pull", "never")),
             new ProviderContext(
-                new InstanceId("images"), data.path(), data.path(), InstantSource.system()));
+                UniqueResources.instanceId("images"),
+                data.path(),
+                data.path(),
+                InstantSource.system()));
   }
 
   private static SandboxSpec.Builder spec() {

@@ -1,8 +1,8 @@
 package dev.isola.provider.docker;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.testing.engine.TestContainerEngine;
 import java.io.IOException;
@@ -24,7 +24,7 @@ final class PodmanConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new PodmanProviderFactory(),
         new ProviderConfig(Map.of("host", started.host())),
-        new InstanceId("podmanconformance"),
+        UniqueResources.instanceId("podmanconformance"),
         Files.createTempDirectory("isola"));
   }
 

@@ -1,8 +1,8 @@
 package dev.isola.provider.e2b;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Files;
 import java.util.Optional;
@@ -20,7 +20,7 @@ final class E2bCloudConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new E2bProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("e2bcloud"),
+        UniqueResources.instanceId("e2bcloud"),
         Files.createTempDirectory("isola"));
   }
 }

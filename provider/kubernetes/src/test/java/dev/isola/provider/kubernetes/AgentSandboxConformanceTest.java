@@ -1,8 +1,8 @@
 package dev.isola.provider.kubernetes;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +18,7 @@ final class AgentSandboxConformanceTest extends ConformanceTest {
         new ProviderConfig(
             TestPods.settings(
                 "mode", "agent-sandbox", "storage_class", "folders", "volume_size", "1Gi")),
-        new InstanceId("agentsandboxconformance"),
+        UniqueResources.instanceId("agentsandboxconformance"),
         Files.createTempDirectory("isola"));
   }
 

@@ -1,8 +1,8 @@
 package dev.isola.provider.kubernetes;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +16,7 @@ final class KubernetesConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new KubernetesProviderFactory(),
         new ProviderConfig(TestPods.settings("storage_class", "folders", "volume_size", "1Gi")),
-        new InstanceId("kubernetesconformance"),
+        UniqueResources.instanceId("kubernetesconformance"),
         Files.createTempDirectory("isola"));
   }
 

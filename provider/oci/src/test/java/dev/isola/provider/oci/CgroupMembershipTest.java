@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.conformance.HostLeakCheck;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -29,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The cgroups of a sandbox as seen by the host, and its effects on files of the host. */
 class CgroupMembershipTest {
-  private static final InstanceId INSTANCE = new InstanceId("membership");
+  private static final InstanceId INSTANCE = UniqueResources.instanceId("membership");
 
   static Stream<ProviderFactory> factories() {
     return Stream.of(

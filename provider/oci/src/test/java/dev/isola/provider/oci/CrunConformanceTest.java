@@ -1,8 +1,8 @@
 package dev.isola.provider.oci;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +14,7 @@ final class CrunConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new CrunProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("crunconformance"),
+        UniqueResources.instanceId("crunconformance"),
         Files.createTempDirectory("isola"));
   }
 

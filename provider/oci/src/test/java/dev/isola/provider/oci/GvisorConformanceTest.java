@@ -1,8 +1,8 @@
 package dev.isola.provider.oci;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +18,7 @@ final class GvisorConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new GvisorProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("gvisorconformance"),
+        UniqueResources.instanceId("gvisorconformance"),
         Files.createTempDirectory("isola"));
   }
 

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.conformance.HostLeakCheck;
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.spi.DestroyOptions;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
@@ -45,7 +45,7 @@ class MemoryForkTest {
         new ProviderUnderTest(
             new GvisorProviderFactory(),
             ProviderConfig.EMPTY,
-            new InstanceId("memoryforks"),
+            UniqueResources.instanceId("memoryforks"),
             folder);
   }
 

@@ -1,8 +1,8 @@
 package dev.isola.provider.oci;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +18,7 @@ final class RuncConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new RuncProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("runcconformance"),
+        UniqueResources.instanceId("runcconformance"),
         Files.createTempDirectory("isola"));
   }
 

@@ -1,8 +1,8 @@
 package dev.isola.provider.proot;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +14,7 @@ final class ProotConformanceTest extends ConformanceTest {
     return new ProviderUnderTest(
         new ProotProviderFactory(),
         ProviderConfig.EMPTY,
-        new InstanceId("conformance"),
+        UniqueResources.instanceId("conformance"),
         Files.createTempDirectory("isola"));
   }
 

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.conformance.UniqueResources;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -61,7 +61,7 @@ final class WorktreeTest {
     return new WorktreeProviderFactory()
         .create(
             ProviderConfig.EMPTY,
-            new ProviderContext(new InstanceId("wt"), data, InstantSource.system()));
+            new ProviderContext(UniqueResources.instanceId("wt"), data, InstantSource.system()));
   }
 
   private String sh(String script) throws Exception {

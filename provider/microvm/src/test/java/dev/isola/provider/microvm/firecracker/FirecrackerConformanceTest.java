@@ -1,6 +1,7 @@
 package dev.isola.provider.microvm.firecracker;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.provider.microvm.MachineTestImage;
 import dev.isola.provider.microvm.TestKernel;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Assumptions;
  * testing/firecracker-here.sh} says why.
  */
 final class FirecrackerConformanceTest extends ConformanceTest {
-  private static final InstanceId INSTANCE = new InstanceId("firecracker");
+  private static final InstanceId INSTANCE = UniqueResources.instanceId("firecracker");
 
   @Override
   protected ProviderUnderTest underTest() throws IOException {

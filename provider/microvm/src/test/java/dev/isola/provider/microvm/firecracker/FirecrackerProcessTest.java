@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.InitListener;
@@ -13,7 +14,6 @@ import dev.isola.link.local.ProcessFolders;
 import dev.isola.provider.microvm.ScratchDisks;
 import dev.isola.provider.microvm.firecracker.FirecrackerMachine.Hardware;
 import dev.isola.provider.microvm.firecracker.StubFaults.Kind;
-import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.InvalidRequest;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -210,7 +210,8 @@ class FirecrackerProcessTest {
     furnish(command.folder());
     Path used = new ProcessFolders(folders).create();
     try (FirecrackerProcess process = FirecrackerProcess.start(command, TIMEOUT)) {
-      new TemporaryMachines(new InstanceId("fc"), folders, new ScratchDisks(scratch.path()))
+      new TemporaryMachines(
+              UniqueResources.instanceId("fc"), folders, new ScratchDisks(scratch.path()))
           .removeAbandoned();
       await().until(() -> !process.isAlive());
     }

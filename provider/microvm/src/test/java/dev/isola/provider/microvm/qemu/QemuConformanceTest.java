@@ -1,10 +1,10 @@
 package dev.isola.provider.microvm.qemu;
 
 import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.UniqueResources;
 import dev.isola.conformance.junit.ConformanceTest;
 import dev.isola.provider.microvm.MachineTestImage;
 import dev.isola.provider.microvm.TestKernel;
-import dev.isola.spi.InstanceId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +25,10 @@ final class QemuConformanceTest extends ConformanceTest {
       throw new IOException("interrupted", e);
     }
     return new ProviderUnderTest(
-        new QemuProviderFactory(), TestKernel.config(), new InstanceId("qemuconformance"), data);
+        new QemuProviderFactory(),
+        TestKernel.config(),
+        UniqueResources.instanceId("qemuconformance"),
+        data);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.isola.provider.microvm.qemu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.conformance.UniqueResources;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.link.local.TreeRemoval;
 import dev.isola.provider.microvm.MachineTestImage;
@@ -38,7 +39,7 @@ import org.junit.jupiter.api.Test;
  * Kills the server process and QEMU at random moments: nothing may be left after the next start.
  */
 final class QemuCrashTest {
-  private static final InstanceId INSTANCE = new InstanceId("qemucrash");
+  private static final InstanceId INSTANCE = UniqueResources.instanceId("qemucrash");
   private static final int KILLS = Boolean.getBoolean("isola.long") ? 40 : 4;
   private static final int LONGEST_MS = 6000;
   private static Path data = Path.of("");
