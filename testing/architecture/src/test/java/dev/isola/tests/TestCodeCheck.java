@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
 final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void> {
   private static final Pattern SLEEP =
       Pattern.compile(
-          "(.*\\.)?((Thread|[A-Z]*SECONDS|MINUTES|HOURS|DAYS)(\\.|::)sleep|(LockSupport(\\.|::))?park\\w*)");
+          "(.*\\.)?((Thread|[A-Z]*SECONDS|MINUTES|HOURS|DAYS)(\\.|::)sleep"
+              + "|(LockSupport(\\.|::))?park\\w*)");
   private static final Pattern CLOCK =
       Pattern.compile("(.*\\.)?(nanoTime|currentTimeMillis|Duration\\.between)");
   private static final Pattern ASSERTION =

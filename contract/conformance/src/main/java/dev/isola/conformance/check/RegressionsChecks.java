@@ -160,9 +160,10 @@ public final class RegressionsChecks {
 
   /** A call waited for a grandchild that kept the pipe open. */
   @Check("X8")
-  public void openPipeDoesNotDelayTheCall(CheckContext check) {
-    // The runner ends a check long before this grandchild ends.
-    ExecResult result = check.run("sleep 1000 & echo done; exit 5");
+  public void openPipeDoesNotDelayTheCall(CheckContext check) throws InterruptedException {
+    ExecResult result =
+        ConcurrentCalls.start(() -> check.run("sleep 1000 & echo done; exit 5"))
+            .get(TIMEOUT, "the call returns before the grandchild ends");
     Expect.equal(new Exit.Exited(5), result.exit(), "the exit");
     Expect.equal("done\n", result.stdout().text(), "the output");
   }
