@@ -1,9 +1,11 @@
 /* System call filter: refuses calls that have been used to escape sandboxes, and allows what programs need. */
 #include <asm/unistd.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -14,43 +16,108 @@
 #include "check.h"
 #include "filter.h"
 
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#define FOREIGN AUDIT_ARCH_I386
+#else
+#define NATIVE AUDIT_ARCH_AARCH64
+#define FOREIGN AUDIT_ARCH_ARM
+#endif
+
 enum { LET_THROUGH = 0, FAILED = 255 };
+
+static bool kernel_filters; /* false under an emulator of programs, which has no seccomp */
+
+/* Returns the errno with which a filter refuses the call, or LET_THROUGH; as the kernel runs its program. */
+static int decide_for(uint32_t architecture, struct sock_fprog program, long call, const long *arguments)
+{
+    struct seccomp_data data = {.nr = (int)call, .arch = architecture};
+    for (int i = 0; i < 3; i++) data.args[i] = (uint64_t)arguments[i];
+    uint32_t word = 0;
+    for (const struct sock_filter *at = program.filter, *end = at + program.len; at < end; at++) {
+        switch (at->code) {
+        case BPF_LD | BPF_W | BPF_ABS:
+            memcpy(&word, (const char *)&data + at->k, sizeof word);
+            break;
+        case BPF_JMP | BPF_JEQ | BPF_K:
+            at += word == at->k ? at->jt : at->jf;
+            break;
+        case BPF_JMP | BPF_JGE | BPF_K:
+            at += word >= at->k ? at->jt : at->jf;
+            break;
+        case BPF_JMP | BPF_JGT | BPF_K:
+            at += word > at->k ? at->jt : at->jf;
+            break;
+        case BPF_JMP | BPF_JSET | BPF_K:
+            at += word & at->k ? at->jt : at->jf;
+            break;
+        case BPF_RET | BPF_K:
+            return at->k == SECCOMP_RET_ALLOW ? LET_THROUGH : (int)(at->k & SECCOMP_RET_DATA);
+        default:
+            return FAILED;
+        }
+    }
+    return FAILED;
+}
+
+static int decide(struct sock_fprog program, long call, const long *arguments)
+{
+    return decide_for(NATIVE, program, call, arguments);
+}
+
+static bool install(struct sock_fprog *program)
+{
+    return program->len && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+           && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program) == 0;
+}
+
+/*
+ * Returns the errno of a call behind the filter. The kernel must agree with the decision; where it takes no filter, the
+ * decision stands for it.
+ */
+static int errno_behind(struct sock_fprog program, int decision, long call, const long *arguments)
+{
+    if (kernel_filters && !install(&program)) return FAILED;
+    if (!kernel_filters && decision != LET_THROUGH) return decision;
+    int was = syscall(call, arguments[0], arguments[1], arguments[2], 0, 0, 0) < 0 ? errno : LET_THROUGH;
+    return decision == LET_THROUGH || decision == was ? was : FAILED;
+}
+
+static int status_of(pid_t child)
+{
+    int status;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
 
 /* Returns the errno of a call with invalid arguments, behind the filter. */
 static int asked(struct filter_options options, long call, long first, long second, long third)
 {
-    int status;
     pid_t child = fork();
     if (child == 0) {
         struct sock_fprog program = filter_sandbox(options);
-        if (!program.len || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-            || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-            _exit(FAILED);
-        long result = syscall(call, first, second, third, 0, 0, 0);
-        syscall(SYS_exit_group, result < 0 ? errno : LET_THROUGH);
+        long arguments[] = {first, second, third};
+        syscall(SYS_exit_group, errno_behind(program, decide(program, call, arguments), call, arguments));
     }
-    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return FAILED;
-    return WEXITSTATUS(status);
+    return status_of(child);
 }
 
 /* Returns whether a process with the agent's filter, then a command's in addition, can open a vsock socket. */
 static int vsock_of(bool agent, bool command)
 {
-    int status;
+    static const long local[] = {AF_UNIX, SOCK_STREAM, 0}, vsock[] = {AF_VSOCK, SOCK_STREAM, 0};
     pid_t child = fork();
     if (child == 0) {
-        struct sock_fprog ours = filter_sandbox((struct filter_options){.vsock = agent});
-        if (!ours.len || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-            || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &ours) != 0)
-            _exit(FAILED);
-        struct sock_fprog further = filter_refuse_vsock(); /* as the agent does, after its own is installed */
-        if (command && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &further) != 0) _exit(FAILED);
-        if (syscall(SYS_socket, 1 /* AF_UNIX */, 1, 0) < 0) _exit(FAILED);
-        long result = syscall(SYS_socket, 40 /* AF_VSOCK */, 1, 0);
-        syscall(SYS_exit_group, result < 0 ? errno : LET_THROUGH);
+        struct sock_fprog program = filter_sandbox((struct filter_options){.vsock = agent});
+        int decision = decide(program, SYS_socket, vsock);
+        if (command && decision == LET_THROUGH) {
+            if (kernel_filters && !install(&program)) _exit(FAILED);
+            program = filter_refuse_vsock(); /* as the agent does, after its own is installed */
+            decision = decide(program, SYS_socket, vsock);
+        }
+        if (decide(program, SYS_socket, local) != LET_THROUGH) _exit(FAILED);
+        syscall(SYS_exit_group, errno_behind(program, decision, SYS_socket, vsock));
     }
-    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return FAILED;
-    return WEXITSTATUS(status);
+    return status_of(child);
 }
 
 static int answer(long call)
@@ -135,11 +202,15 @@ static void common_calls_are_allowed(void)
 {
     CHECK_INT(LET_THROUGH, answer(__NR_getpid));
     CHECK_INT(LET_THROUGH, answer(__NR_sched_yield));
-    CHECK_INT(EBADF, answer(__NR_read));
+    CHECK_INT(EBADF, asked((struct filter_options){.setuid_files = true}, __NR_read, -1, 0, 0));
     CHECK_INT(EBADF, answer(__NR_close));
     CHECK_INT(EBADF, answer(__NR_fstat));
-    CHECK_INT(ESRCH, answer(__NR_ptrace));
     CHECK_INT(EINVAL, answer(__NR_epoll_create1));
+}
+
+static void debuggers_are_allowed(void)
+{
+    CHECK_INT(ESRCH, answer(__NR_ptrace));
 }
 
 static void arguments_are_filtered(void)
@@ -179,13 +250,39 @@ static void vsock_is_for_the_agent_only(void)
     CHECK_INT(EAFNOSUPPORT, vsock_of(true, true));
 }
 
+static void other_calling_conventions_fail_with_enosys(void)
+{
+    static const long arguments[3] = {0};
+    struct sock_fprog program = filter_sandbox((struct filter_options){.setuid_files = true});
+    CHECK_INT(LET_THROUGH, decide(program, __NR_getpid, arguments));
+    CHECK_INT(ENOSYS, decide_for(FOREIGN, program, __NR_getpid, arguments));
+}
+
+static void kernel_installs_the_filter(void)
+{
+    if (!kernel_filters) {
+        NOT_RUN(kernel_installs_the_filter, "there is no seccomp here");
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        struct sock_fprog program = filter_sandbox((struct filter_options){0});
+        _exit(install(&program) ? LET_THROUGH : FAILED);
+    }
+    CHECK_INT(LET_THROUGH, status_of(child));
+}
+
 int main(void)
 {
+    kernel_filters = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) != 0 && errno == EFAULT;
     RUN(dangerous_calls_are_refused);
     RUN(unknown_calls_fail_with_enosys);
     RUN(common_calls_are_allowed);
+    RUN(debuggers_are_allowed);
     RUN(arguments_are_filtered);
     RUN(setuid_files_are_refused_on_host_files);
     RUN(vsock_is_for_the_agent_only);
+    RUN(other_calling_conventions_fail_with_enosys);
+    RUN(kernel_installs_the_filter);
     return check_result();
 }
