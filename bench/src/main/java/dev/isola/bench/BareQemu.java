@@ -1,6 +1,7 @@
 package dev.isola.bench;
 
 import dev.isola.app.cli.DataFolder;
+import dev.isola.link.MachineArchitecture;
 import dev.isola.provider.microvm.GuestKernel;
 import dev.isola.provider.microvm.Initramfs;
 import dev.isola.provider.microvm.KernelImage;
@@ -10,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -21,9 +21,9 @@ record BareQemu(String version, List<String> words) implements Peer {
   static final String NAME = "qemu-boot";
 
   static Peer open(BenchEnvironment environment) throws IOException, InterruptedException {
-    String architecture = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
-    boolean arm = architecture.equals("aarch64");
-    String program = "qemu-system-" + (arm ? architecture : "x86_64");
+    MachineArchitecture architecture = MachineArchitecture.ofHost();
+    boolean arm = architecture == MachineArchitecture.AARCH64;
+    String program = "qemu-system-" + architecture.machine();
     LocalProgram.requireInstalled(program);
     RawProgram raw =
         environment

@@ -1,5 +1,6 @@
 package dev.isola.bench;
 
+import dev.isola.link.MachineArchitecture;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -7,7 +8,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.LongStream;
 
@@ -16,9 +16,12 @@ record RawProgram(Path path) {
 
   /** Extracts the program for this architecture; empty if there is none. */
   static Optional<RawProgram> install(Path folder) throws IOException {
-    String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
-    String resource =
-        "META-INF/isola/bench/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/isola-raw";
+    Optional<MachineArchitecture> architecture =
+        MachineArchitecture.find(System.getProperty("os.arch", ""));
+    if (architecture.isEmpty()) {
+      return Optional.empty();
+    }
+    String resource = "META-INF/isola/bench/linux-" + architecture.get().machine() + "/isola-raw";
     try (InputStream in = RawProgram.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         return Optional.empty();

@@ -3,6 +3,7 @@ package dev.isola.app.operate;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.link.AgentBinary;
 import dev.isola.link.Deadline;
+import dev.isola.link.MachineArchitecture;
 import dev.isola.provider.kubernetes.api.ClusterClient;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.SandboxException;
@@ -208,9 +209,8 @@ final class ClusterChecks {
 
   /** Nodes get the agent from a config map. */
   private static DoctorCheck agent() {
-    String own = System.getProperty("os.arch", "").equals("aarch64") ? "aarch64" : "x86_64";
     try {
-      int size = AgentBinary.content(own).length;
+      int size = AgentBinary.content(MachineArchitecture.ofHost().machine()).length;
       return size <= MAX_CONFIG_MAP
           ? DoctorCheck.good("agent", size + " of " + MAX_CONFIG_MAP + " bytes of a config map")
           : DoctorCheck.bad(

@@ -6,6 +6,7 @@ import dev.isola.app.cli.ProviderReport;
 import dev.isola.codec.proc.MemoryInfo;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.MachineArchitecture;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Prerequisite;
@@ -31,7 +32,7 @@ public final class MachineChecks {
     checks.add(
         DoctorCheck.good(
             "kernel", System.getProperty("os.name") + " " + System.getProperty("os.version")));
-    checks.add(DoctorCheck.good("architecture", System.getProperty("os.arch")));
+    checks.add(architecture(System.getProperty("os.arch", "")));
     checks.add(DoctorCheck.good("user", user()));
     checks.add(
         DoctorCheck.good("java", Runtime.version() + " in " + System.getProperty("java.home")));
@@ -49,6 +50,15 @@ public final class MachineChecks {
     checks.add(dataFolder(data));
     checks.add(disk(data.path()));
     return checks;
+  }
+
+  static DoctorCheck architecture(String name) {
+    return MachineArchitecture.find(name).isPresent()
+        ? DoctorCheck.good("architecture", name)
+        : DoctorCheck.bad(
+            "architecture",
+            name + " is not supported",
+            "use a machine with one of: " + MachineArchitecture.supported());
   }
 
   private static String user() {

@@ -68,4 +68,18 @@ class MachineChecksTest {
     assertThat(KernelChecks.idmappedMounts("5.19.0").good()).isTrue();
     assertThat(KernelChecks.idmappedMounts("6.1.0-18-amd64").good()).isTrue();
   }
+
+  @Test
+  void unsupportedArchitectureIsReportedWithTheSupportedOnes() {
+    assertThat(MachineChecks.architecture("amd64"))
+        .isEqualTo(DoctorCheck.good("architecture", "amd64"));
+    assertThat(MachineChecks.architecture("aarch64"))
+        .isEqualTo(DoctorCheck.good("architecture", "aarch64"));
+    assertThat(MachineChecks.architecture("riscv64"))
+        .isEqualTo(
+            DoctorCheck.bad(
+                "architecture",
+                "riscv64 is not supported",
+                "use a machine with one of: x86_64, aarch64"));
+  }
 }

@@ -14,7 +14,6 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +42,7 @@ public record EmbeddedProgram(String title, String source, String resources, Str
    *     cannot be written
    */
   public Path install(Path folder) {
-    byte[] content = content(architecture());
+    byte[] content = content(MachineArchitecture.ofHost().machine());
     String hash = HexFormat.of().formatHex(sha256(content)).substring(0, 16);
     Path target = folder.resolve(name + "-" + hash);
     try {
@@ -57,12 +56,6 @@ public record EmbeddedProgram(String title, String source, String resources, Str
           "make the folder writable, on a file system without noexec",
           e);
     }
-  }
-
-  /** Returns the architecture as reported by {@code uname -m}. */
-  private static String architecture() {
-    String name = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
-    return name.equals("amd64") ? "x86_64" : name;
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.isola.host.image;
 
+import dev.isola.link.MachineArchitecture;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,12 +29,7 @@ final class Architecture {
 
   /** Returns the architecture of the host. */
   static String ofHost() {
-    String name = System.getProperty("os.arch", "");
-    return switch (name) {
-      case "x86_64" -> "amd64";
-      case "aarch64" -> "arm64";
-      default -> name;
-    };
+    return MachineArchitecture.ofHost().image();
   }
 
   /**

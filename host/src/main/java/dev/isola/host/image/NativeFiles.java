@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.isola.link.MachineArchitecture;
 import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -19,7 +20,7 @@ import java.util.Optional;
 /**
  * System calls that images need and Java lacks: file names as bytes of any encoding, opening by
  * descriptor without following symbolic links, owners, setuid bits and extended attributes.
- * Supports 64-bit Linux.
+ * Supports Linux on each {@link MachineArchitecture}.
  *
  * <p>A name is a string in which each char is one byte (ISO 8859-1).
  */
@@ -30,12 +31,8 @@ final class NativeFiles {
   static final int NONBLOCK = 04000;
   static final int PATH = 010000000;
 
-  /** Depends on the architecture, like the number of {@code getdents64}. */
-  static final int DIRECTORY =
-      System.getProperty("os.arch", "").equals("aarch64") ? 0x4000 : 0x10000;
-
-  private static final long GETDENTS64 =
-      System.getProperty("os.arch", "").equals("amd64") ? 217 : 61;
+  static final int DIRECTORY = directoryFlag(MachineArchitecture.ofHost());
+  private static final long GETDENTS64 = getdents64(MachineArchitecture.ofHost());
 
   static final int REMOVE_FOLDER = 0x200;
 
@@ -83,6 +80,20 @@ final class NativeFiles {
       NativeCall.handle("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
 
   private NativeFiles() {}
+
+  static int directoryFlag(MachineArchitecture architecture) {
+    return switch (architecture) {
+      case X86_64 -> 0x10000;
+      case AARCH64 -> 0x4000;
+    };
+  }
+
+  static long getdents64(MachineArchitecture architecture) {
+    return switch (architecture) {
+      case X86_64 -> 217;
+      case AARCH64 -> 61;
+    };
+  }
 
   /** The status of a file as returned by {@code statx}. */
   record Stat(

@@ -1,5 +1,6 @@
 package dev.isola.host.launch;
 
+import dev.isola.link.MachineArchitecture;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -29,9 +30,14 @@ public final class SystemCalls {
 
   /** Returns the host's architecture in the notation of OCI seccomp filters. */
   public static String architecture() {
-    return System.getProperty("os.arch", "").equals("aarch64")
-        ? "SCMP_ARCH_AARCH64"
-        : "SCMP_ARCH_X86_64";
+    return architecture(MachineArchitecture.ofHost());
+  }
+
+  static String architecture(MachineArchitecture architecture) {
+    return switch (architecture) {
+      case X86_64 -> "SCMP_ARCH_X86_64";
+      case AARCH64 -> "SCMP_ARCH_AARCH64";
+    };
   }
 
   private static List<String> read() {

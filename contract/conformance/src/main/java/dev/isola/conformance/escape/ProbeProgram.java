@@ -31,14 +31,23 @@ public final class ProbeProgram {
 
   /** Returns the program for this machine, or empty if there is none. */
   public static Optional<ProbeProgram> find() {
-    String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
-    String resource =
-        "META-INF/isola/conformance/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/" + NAME;
+    String resource = resource(System.getProperty("os.arch", ""));
     try (InputStream in = ProbeProgram.class.getClassLoader().getResourceAsStream(resource)) {
       return in == null ? Optional.empty() : Optional.of(new ProbeProgram(in.readAllBytes()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Returns its location for an architecture as the JVM names it; {@code make} names others. */
+  static String resource(String architecture) {
+    String machine =
+        switch (architecture.toLowerCase(Locale.ROOT)) {
+          case "amd64" -> "x86_64";
+          case "arm64" -> "aarch64";
+          case String other -> other;
+        };
+    return "META-INF/isola/conformance/linux-" + machine + "/" + NAME;
   }
 
   public byte[] content() {

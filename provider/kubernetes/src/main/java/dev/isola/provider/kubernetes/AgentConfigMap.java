@@ -2,6 +2,7 @@ package dev.isola.provider.kubernetes;
 
 import dev.isola.codec.json.Json;
 import dev.isola.link.AgentBinary;
+import dev.isola.link.MachineArchitecture;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.InstanceId;
 import java.util.Base64;
@@ -20,15 +21,13 @@ record AgentConfigMap(InstanceId instance, String name, String architecture, Byt
   /** The largest content of a config map that the API server accepts. */
   static final int MAX_BYTES = 1 << 20;
 
-  private static final Map<String, String> MACHINES = Map.of("amd64", "x86_64", "arm64", "aarch64");
-
   /**
    * Returns the map for nodes of an architecture.
    *
    * @throws dev.isola.spi.error.ProviderUnavailable if there is no agent for it
    */
   static AgentConfigMap of(InstanceId instance, String architecture) {
-    byte[] program = AgentBinary.content(MACHINES.getOrDefault(architecture, architecture));
+    byte[] program = AgentBinary.content(MachineArchitecture.of(architecture).machine());
     String hash = Hash.hex(program).substring(0, 16);
     return new AgentConfigMap(
         instance, "isola-" + instance + "-agent-" + hash, architecture, Bytes.of(program));
@@ -36,8 +35,7 @@ record AgentConfigMap(InstanceId instance, String name, String architecture, Byt
 
   /** Returns the architecture of this machine as Kubernetes names it. */
   static String ownArchitecture() {
-    String name = System.getProperty("os.arch", "");
-    return name.equals("aarch64") ? "arm64" : name;
+    return MachineArchitecture.ofHost().image();
   }
 
   Map<String, Object> body() {

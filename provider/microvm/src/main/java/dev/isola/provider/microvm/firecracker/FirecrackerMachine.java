@@ -1,11 +1,11 @@
 package dev.isola.provider.microvm.firecracker;
 
+import dev.isola.link.MachineArchitecture;
 import dev.isola.provider.microvm.firecracker.FirecrackerApi.Drive;
 import dev.isola.provider.microvm.firecracker.FirecrackerApi.NetworkInterface;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -43,7 +43,10 @@ final class FirecrackerMachine {
   /** Boots from the kernel and the disks in the folder of the process. */
   void boot(Hardware hardware) throws IOException {
     api.setMachine(Math.min(hardware.processors(), MAX_PROCESSORS), hardware.memoryMb());
-    api.setBootSource(FirecrackerFolder.KERNEL, FirecrackerFolder.INITRAMFS, kernelCommandLine());
+    api.setBootSource(
+        FirecrackerFolder.KERNEL,
+        FirecrackerFolder.INITRAMFS,
+        kernelCommandLine(MachineArchitecture.ofHost()));
     api.addDrive(new Drive(FirecrackerFolder.ROOT_DISK, FirecrackerFolder.ROOT_DISK, true));
     api.addDrive(new Drive(FirecrackerFolder.SCRATCH_DISK, FirecrackerFolder.SCRATCH_DISK, false));
     api.setVsock(GUEST_ID, FirecrackerFolder.VSOCK);
@@ -63,19 +66,32 @@ final class FirecrackerMachine {
   /** Continues the machine that is saved in the folder of the process, with its own disks. */
   void restore(Hardware hardware, Duration timeout) throws IOException {
     api.loadSnapshot(
-        FirecrackerFolder.SNAPSHOT, FirecrackerFolder.VSOCK, hardware.networks(), isX86(), timeout);
+        FirecrackerFolder.SNAPSHOT,
+        FirecrackerFolder.VSOCK,
+        hardware.networks(),
+        continuesClock(MachineArchitecture.ofHost()),
+        timeout);
     api.resume();
   }
 
   /** The console is off, because what the guest prints would go to a file or pipe of the host. */
-  private static String kernelCommandLine() {
+  static String kernelCommandLine(MachineArchitecture architecture) {
+    String keyboard =
+        switch (architecture) {
+          case X86_64 -> " reboot=k i8042.noaux i8042.nomux i8042.dumbkbd";
+          case AARCH64 -> "";
+        };
     return "8250.nr_uarts=0 quiet panic=-1 cryptomgr.notests random.trust_cpu=on"
-        + (isX86() ? " reboot=k i8042.noaux i8042.nomux i8042.dumbkbd" : "")
+        + keyboard
         + " isola.channel=vsock:"
         + FirecrackerFolder.AGENT_PORT;
   }
 
-  private static boolean isX86() {
-    return System.getProperty("os.arch").toLowerCase(Locale.ROOT).equals("amd64");
+  /** Returns whether Firecracker can continue the clock of a machine at the current time. */
+  static boolean continuesClock(MachineArchitecture architecture) {
+    return switch (architecture) {
+      case X86_64 -> true;
+      case AARCH64 -> false;
+    };
   }
 }

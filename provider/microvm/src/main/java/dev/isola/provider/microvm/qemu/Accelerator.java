@@ -1,6 +1,6 @@
 package dev.isola.provider.microvm.qemu;
 
-import java.util.Locale;
+import dev.isola.link.MachineArchitecture;
 
 /** How QEMU executes the instructions of a guest. */
 enum Accelerator {
@@ -17,22 +17,18 @@ enum Accelerator {
   }
 
   /** Kernels newer than QEMU 7.2 crash on its emulation of cmpxchg16b. */
-  String processor() {
-    return this == KVM ? "host" : isArm() ? "max" : "max,cx16=off";
+  String processor(MachineArchitecture architecture) {
+    if (this == KVM) {
+      return "host";
+    }
+    return switch (architecture) {
+      case X86_64 -> "max,cx16=off";
+      case AARCH64 -> "max";
+    };
   }
 
   /** The memory that QEMU needs besides that of the guest. */
   int overheadMb() {
     return this == KVM ? 96 : 96 + TRANSLATION_CACHE_MB;
-  }
-
-  boolean isArm() {
-    return architecture().equals("aarch64");
-  }
-
-  /** Returns the architecture of this machine as QEMU spells it. */
-  static String architecture() {
-    String name = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-    return name.equals("amd64") ? "x86_64" : name;
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.provider.microvm.qemu;
 
+import dev.isola.link.MachineArchitecture;
 import dev.isola.provider.microvm.BootFiles.Boot;
 import dev.isola.provider.microvm.MachineSize;
 import dev.isola.spi.spec.SandboxSpec;
@@ -41,7 +42,10 @@ record QemuArguments(
   private static final int CONSOLE_SIZE = 65_536;
 
   List<String> words() {
-    boolean arm = accelerator.isArm();
+    return words(MachineArchitecture.ofHost());
+  }
+
+  List<String> words(MachineArchitecture architecture) {
     List<String> words = new ArrayList<>();
     words.add(program.toString());
     words.addAll(
@@ -52,11 +56,11 @@ record QemuArguments(
     words.addAll(
         List.of(
             "-machine",
-            (arm ? "virt" : "pc") + ",memory-backend=memory",
+            board(architecture) + ",memory-backend=memory",
             "-accel",
             accelerator.option(),
             "-cpu",
-            accelerator.processor(),
+            accelerator.processor(architecture),
             "-smp",
             Integer.toString(size.processors()),
             "-m",
@@ -68,7 +72,7 @@ record QemuArguments(
             "-initrd",
             boot.initramfs().toString(),
             "-append",
-            kernelCommandLine(arm, earlyRoot),
+            kernelCommandLine(architecture, earlyRoot),
             "-chardev",
             "ringbuf,id=console,size=" + CONSOLE_SIZE,
             "-serial",
@@ -115,9 +119,21 @@ record QemuArguments(
         .orElseGet(() -> "memory-backend-ram,id=memory,size=%dM".formatted(size.memoryMb()));
   }
 
-  static String kernelCommandLine(boolean arm, boolean earlyRoot) {
+  private static String board(MachineArchitecture architecture) {
+    return switch (architecture) {
+      case X86_64 -> "pc";
+      case AARCH64 -> "virt";
+    };
+  }
+
+  static String kernelCommandLine(MachineArchitecture architecture, boolean earlyRoot) {
+    String console =
+        switch (architecture) {
+          case X86_64 -> "ttyS0 reboot=t no5lvl";
+          case AARCH64 -> "ttyAMA0";
+        };
     return "console="
-        + (arm ? "ttyAMA0" : "ttyS0 reboot=t no5lvl")
+        + console
         + " quiet panic=-1 mitigations=off cryptomgr.notests random.trust_cpu=on"
         + " lsm=landlock,yama" // fewer instructions for each system call
         + " isola.channel=port:"

@@ -4,6 +4,7 @@ import static dev.isola.provider.microvm.MachineHost.left;
 
 import dev.isola.host.launch.LaunchPlan;
 import dev.isola.host.launch.SandboxUserIds;
+import dev.isola.link.MachineArchitecture;
 import dev.isola.link.VirtioPortConnector;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
@@ -123,9 +124,7 @@ final class QemuMachines {
             program.path(),
             accelerator,
             new BootFiles.Boot(
-                paths.of(kernel(boot, accelerator, origin)),
-                paths.of(boot.initramfs()),
-                boot.identity()),
+                paths.of(kernel(boot, origin)), paths.of(boot.initramfs()), boot.identity()),
             machine.size(),
             paths.of(host.rootDisk(machine)),
             paths.of(files.scratchDisk()),
@@ -151,9 +150,8 @@ final class QemuMachines {
     return process;
   }
 
-  private Path kernel(BootFiles.Boot boot, Accelerator accelerator, Optional<Origin> origin)
-      throws IOException {
-    return origin.isEmpty() || accelerator.isArm()
+  private Path kernel(BootFiles.Boot boot, Optional<Origin> origin) throws IOException {
+    return origin.isEmpty() || MachineArchitecture.ofHost() == MachineArchitecture.AARCH64
         ? boot.kernel()
         : new CachedFiles(context.dataFolder().resolve("boot")).get("stub", KernelStub::write);
   }

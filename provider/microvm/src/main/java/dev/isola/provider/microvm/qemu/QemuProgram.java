@@ -1,6 +1,7 @@
 package dev.isola.provider.microvm.qemu;
 
 import dev.isola.host.launch.HostProgram;
+import dev.isola.link.MachineArchitecture;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Path;
 import java.util.Map;
@@ -25,7 +26,11 @@ record QemuProgram(Path path, String version, String identity) {
 
   /** Returns the name of the program on this architecture. */
   static String name() {
-    return "qemu-system-" + Accelerator.architecture();
+    return name(MachineArchitecture.ofHost());
+  }
+
+  static String name(MachineArchitecture architecture) {
+    return "qemu-system-" + architecture.machine();
   }
 
   static Optional<QemuProgram> find(ProviderConfig config) {

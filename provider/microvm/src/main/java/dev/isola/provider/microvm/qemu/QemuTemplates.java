@@ -1,5 +1,6 @@
 package dev.isola.provider.microvm.qemu;
 
+import dev.isola.link.MachineArchitecture;
 import dev.isola.link.VirtioPortConnector;
 import dev.isola.provider.microvm.BootFiles.Boot;
 import dev.isola.provider.microvm.CachedFiles;
@@ -70,15 +71,16 @@ final class QemuTemplates {
       Disks disks,
       Duration timeout)
       throws IOException {
+    MachineArchitecture architecture = MachineArchitecture.ofHost();
     String key =
         ContentKey.of(
             program.identity(),
             accelerator.option(),
-            accelerator.processor(),
+            accelerator.processor(architecture),
             boot.identity(),
             size.identity(),
             rootDisk.getFileName().toString(),
-            QemuArguments.kernelCommandLine(accelerator.isArm(), disks == Disks.MOUNTED));
+            QemuArguments.kernelCommandLine(architecture, disks == Disks.MOUNTED));
     Path folder =
         files.get(
             PREFIX + key,
