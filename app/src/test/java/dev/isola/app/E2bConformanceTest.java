@@ -16,11 +16,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 
 /**
  * B8: runs the conformance kit on the provider {@code e2b}, whose backend is an Isola server with
  * bubblewrap in this JVM. {@code ./check --long} runs all classes.
  */
+@Tag("all")
 final class E2bConformanceTest extends ConformanceTest {
   private static final Path SMALL_ROOT = Path.of("../testing/e2b/small-root.sh").toAbsolutePath();
 

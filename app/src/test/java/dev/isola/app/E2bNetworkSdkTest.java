@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.testing.program.ProgramResult;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
  * networks. NOT RUN if Python, pip, the SDK or bubblewrap is not available.
  */
 @Timeout(240)
+@Tag("all")
 class E2bNetworkSdkTest {
   @TempDir Path data;
 

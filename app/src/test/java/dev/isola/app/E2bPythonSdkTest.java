@@ -10,6 +10,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * pip, the SDK or bubblewrap is not available.
  */
 @Timeout(180)
+@Tag("all")
 class E2bPythonSdkTest {
   private static final Path PROGRAMS = E2bSdkFixture.PROGRAMS.resolve("python");
 

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * available.
  */
 @Timeout(180)
+@Tag("all")
 class McpClientsTest {
   private static final Path PROGRAMS = Path.of("../testing/mcp").toAbsolutePath().normalize();
   private static final Path NODE = Path.of("target/mcp").toAbsolutePath();

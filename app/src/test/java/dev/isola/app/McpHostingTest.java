@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * packages or bubblewrap is not available.
  */
 @Timeout(180)
+@Tag("all")
 class McpHostingTest {
   private static final Path PROGRAMS = Path.of("../testing/mcp").toAbsolutePath().normalize();
   private static final Path NODE = Path.of("target/mcp").toAbsolutePath();

@@ -15,12 +15,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 
 /**
  * B11: runs the conformance kit on the provider {@code microvmctl} with the command that Isola
  * ships, whose backend is bubblewrap. Every sandbox costs five processes of the command, so {@code
  * ./check} runs one small class and {@code ./check --long} all.
  */
+@Tag("all")
 final class MicrovmctlConformanceTest extends ConformanceTest {
   private @Nullable MicrovmctlProgram program;
   private @Nullable Path folder;

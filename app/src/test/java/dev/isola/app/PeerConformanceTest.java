@@ -14,11 +14,13 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 
 /**
  * B9: runs the conformance kit on the provider {@code http}, whose backend is an Isola server with
  * bubblewrap in this JVM. {@code ./check --long} runs all classes.
  */
+@Tag("all")
 final class PeerConformanceTest extends ConformanceTest {
   private @Nullable LiveServer server;
   private @Nullable Path folder;

@@ -36,12 +36,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code isola run} and {@code isola serve} as separate processes on one data folder. */
 @Timeout(300)
+@Tag("all")
 class RunBesideServerTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final int RUNS = 3;

@@ -25,6 +25,7 @@ import java.util.List;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  * KVM and is tested with a fake only (Seed001SelectionWithFakeProvidersTest).
  */
 @Timeout(180)
+@Tag("all")
 class Seed001WithRealProvidersTest {
   private static final ProviderFactory FIRECRACKER = new FirecrackerProviderFactory();
   private static final ProviderFactory QEMU = new QemuProviderFactory();

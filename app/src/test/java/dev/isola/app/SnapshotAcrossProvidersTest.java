@@ -45,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -57,6 +58,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * sandbox.
  */
 @Timeout(180)
+@Tag("all")
 class SnapshotAcrossProvidersTest {
   /**
    * Names, types, modes, owners, times, link targets, link counts, and a checksum of every file.

@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * with restore, on the same and on another provider.
  */
 @Timeout(240)
+@Tag("all")
 class WrittenFilesTest {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final String NO_DOCKER = "unix:///nowhere/docker.sock";

@@ -43,10 +43,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two engines on one PostgreSQL ledger, with a backend in memory that both reach. */
+@Tag("all")
 class SeveralServersTest {
   private static final SecureRandom RANDOM = new SecureRandom();
 

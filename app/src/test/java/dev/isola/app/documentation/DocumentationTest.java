@@ -30,6 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +41,7 @@ import org.opentest4j.TestAbortedException;
  * command, and against a real server with bubblewrap. {@link LaterDocumentationTest} has half of
  * the pages, so that both halves can run at once.
  */
+@Tag("all")
 class DocumentationTest {
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Set<String> NO_PAGES = Set.of("target", "node_modules", ".git", "adr");

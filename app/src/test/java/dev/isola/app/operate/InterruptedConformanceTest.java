@@ -29,11 +29,13 @@ import java.util.Properties;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Terminating {@code isola conformance} destroys the sandboxes it created. */
+@Tag("all")
 class InterruptedConformanceTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 

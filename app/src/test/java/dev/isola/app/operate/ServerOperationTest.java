@@ -27,10 +27,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** F2, O12: operating a server: large files, shutdown, log files. */
+@Tag("all")
 class ServerOperationTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final String KEY = "isk_0123456789abcdef_planted";

@@ -22,12 +22,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** B9: commands in the sandboxes of another Isola, when either of the two is killed. */
 @Timeout(300)
+@Tag("all")
 class PeerRestartTest {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String KEY = "isk_0123456789abcdef0123456789abcdef";

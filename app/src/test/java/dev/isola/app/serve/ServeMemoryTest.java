@@ -25,10 +25,12 @@ import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The output of commands is bounded for the whole server, not only per request. */
+@Tag("all")
 class ServeMemoryTest {
   private static final String KEY = "isk_0123456789abcdef0123456789abcdef";
   private static final int MEBIBYTES = 8 << 20;

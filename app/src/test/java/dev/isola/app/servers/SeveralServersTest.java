@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Disola.servers.kills=200} is the long run.
  */
 @Timeout(value = 3, unit = TimeUnit.HOURS)
+@Tag("all")
 class SeveralServersTest {
   private static final int KILLS = Integer.getInteger("isola.servers.kills", 3);
 

@@ -31,6 +31,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Python is one test here. NOT RUN if Python, venv or the package registry is not available.
  */
 @Timeout(180)
+@Tag("all")
 class PythonSdkTest {
   /** A test that is no longer found must be noticed. */
   private static final int LEAST_TESTS = 30;

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * tarball in a fresh folder. NOT RUN if Node.js, npm or bubblewrap is not available.
  */
 @Timeout(180)
+@Tag("all")
 class TypeScriptSdkTest {
   /** Asserted, so that a missing test is noticed. */
   private static final int TESTS = 67;

@@ -98,7 +98,13 @@ public final class CheckRunner implements AutoCloseable {
     warm = true;
     attempt(
         new CheckCase(
-            "Kit", "warmUp", "P14", List.of(), List.of(), List.of(), context -> context.run("true")));
+            "Kit",
+            "warmUp",
+            "P14",
+            List.of(),
+            List.of(),
+            List.of(),
+            context -> context.run("true")));
   }
 
   private CheckResult attempt(CheckCase check) {

@@ -27,9 +27,11 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A server stops while fifty commands run in fifty sandboxes; the next one misses no output. */
+@Tag("all")
 class FiftyCommandsTest {
   private static final int SANDBOXES = 50;
 

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Controls: the harness detects planted bugs. */
+@Tag("all")
 class PlantedBugsTest {
   private static final int UNTIL_FOUND = 15;
 

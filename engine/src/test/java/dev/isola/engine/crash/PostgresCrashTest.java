@@ -4,8 +4,10 @@ import dev.isola.store.LedgerConfig;
 import dev.isola.store.PostgresTestDatabase;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 
 /** Crash tests on PostgreSQL. */
+@Tag("all")
 class PostgresCrashTest extends EngineCrashContract {
   private final PostgresTestDatabase database = new PostgresTestDatabase();
   private final LedgerConfig config = database.fresh();

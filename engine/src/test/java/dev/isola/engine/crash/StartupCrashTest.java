@@ -14,10 +14,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server is killed during a startup, or after it and before that is recorded. */
+@Tag("all")
 class StartupCrashTest {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String KEY = ClientTraffic.WITH_STARTUP + "1";

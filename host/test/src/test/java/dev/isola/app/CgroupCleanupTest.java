@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * it was killed long before and no other Isola process runs. A stopped sandbox keeps its cgroup.
  */
 @Timeout(180)
+@Tag("all")
 class CgroupCleanupTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final SandboxId ENDED = new SandboxId("ended");

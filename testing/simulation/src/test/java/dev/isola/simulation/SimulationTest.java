@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.simulation.Violation.Kind;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small simulations. {@code testing/simulation-here.sh} runs the large ones. */
+@Tag("all")
 class SimulationTest {
   private static final Map<PlantedFault, Kind> CAUGHT =
       Map.of(

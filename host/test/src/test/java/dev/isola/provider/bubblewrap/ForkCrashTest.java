@@ -35,6 +35,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -44,6 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Afterwards the source has all its files and continues, an incomplete fork does not run, and
  * nothing is left behind.
  */
+@Tag("all")
 final class ForkCrashTest extends ForkTestBase {
   private static final int STATUS = 86;
   private static final SandboxId SOURCE = new SandboxId("source");

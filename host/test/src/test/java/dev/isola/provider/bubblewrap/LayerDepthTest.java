@@ -11,9 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Consecutive forks with changes between them: none is refused, and layers do not accumulate. */
+@Tag("all")
 final class LayerDepthTest extends ForkTestBase {
   private static final int FORKS = 100;
 

@@ -9,6 +9,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.provider.Provider;
 import dev.isola.testing.SandboxStress;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.TestReporter;
  * A thousand sandboxes, one in five killed at a random point; then no leaks. {@code ./check} runs a
  * quarter of them, {@code ./check --long} all.
  */
+@Tag("all")
 final class CreateDestroySoakTest {
   private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 1_000 : 100;
 

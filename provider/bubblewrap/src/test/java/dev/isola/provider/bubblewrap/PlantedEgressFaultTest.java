@@ -33,11 +33,13 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Positive control of the kit for network mode filtered: it detects each of these faults. */
+@Tag("all")
 class PlantedEgressFaultTest {
   @TempDir Path data;
 

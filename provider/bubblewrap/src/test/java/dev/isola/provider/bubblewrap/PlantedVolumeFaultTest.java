@@ -26,10 +26,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Positive control of the kit for volumes: it detects a destroy that keeps the volume. */
+@Tag("all")
 class PlantedVolumeFaultTest {
   @TempDir Path data;
 

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @Timeout(900)
 @ExtendWith(SharedEngine.class)
+@Tag("all")
 class DockerLargeTransferTest {
   private static final int SHARE = Boolean.getBoolean("isola.long") ? 1 : 20;
   private static final long OUTPUT = 5_000_000_000L / SHARE;

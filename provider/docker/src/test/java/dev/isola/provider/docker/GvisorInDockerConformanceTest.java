@@ -9,12 +9,14 @@ import dev.isola.spi.provider.ProviderConfig;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * The conformance kit on gVisor as a runtime of a real engine; complete in {@code ./check --long}.
  */
 @ExtendWith(SharedEngine.class)
+@Tag("all")
 final class GvisorInDockerConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() {

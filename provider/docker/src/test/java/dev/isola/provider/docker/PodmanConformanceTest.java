@@ -11,8 +11,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 
 /** The conformance kit on Podman's service as root; complete in {@code ./check --long}. */
+@Tag("all")
 final class PodmanConformanceTest extends ConformanceTest {
   private @Nullable TestContainerEngine podman;
 

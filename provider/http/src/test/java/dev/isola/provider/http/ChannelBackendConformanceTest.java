@@ -1,8 +1,10 @@
 package dev.isola.provider.http;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 
 /** B9: the reference backend at level channel passes the conformance kit. */
+@Tag("all")
 final class ChannelBackendConformanceTest extends BackendConformanceTest {
   @Override
   List<String> program() {

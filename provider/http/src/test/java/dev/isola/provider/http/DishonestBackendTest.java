@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * B9: the kit finds a backend that declares more than it does. Each case is a copy of a reference
  * backend with a planted fault; the check that finds it passes, or is not run, on the original.
  */
+@Tag("all")
 class DishonestBackendTest {
   /**
    * A planted fault.

@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 
 /** B9: the backend in Go, written after docs/write-a-backend.md, passes the conformance kit. */
+@Tag("all")
 final class GoBackendConformanceTest extends BackendConformanceTest {
   private static @Nullable Path folder;
 

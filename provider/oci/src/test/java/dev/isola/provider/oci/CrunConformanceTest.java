@@ -7,7 +7,9 @@ import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 
+@Tag("all")
 final class CrunConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() throws IOException {

@@ -12,12 +12,14 @@ import dev.isola.spi.file.WriteOptions;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Large transfers with a small heap: this module's tests run with {@code -Xmx256m}. The sizes are
  * set by {@code -Disola.flood.gib} and {@code -Disola.file.mib}.
  */
+@Tag("all")
 final class LargeTransferTest extends SubprocessFixture {
   private static final long FLOOD =
       Long.getLong("isola.flood.gib", Boolean.getBoolean("isola.long") ? 10 : 2) << 30;

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The positive control of the escape checks: in a sandbox that is only a host process, every check
  * fails or cannot run. A check that passes there would pass anywhere.
  */
+@Tag("all")
 class EscapeControlTest {
   /**
    * Probes that fail even without a container: the agent closes descriptors, passes on no terminal

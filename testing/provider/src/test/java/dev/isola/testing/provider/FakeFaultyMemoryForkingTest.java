@@ -18,6 +18,7 @@ import dev.isola.spi.provider.ProviderProfile;
 import dev.isola.testing.provider.FakeFaultyMemoryForkingProvider.ForkFault;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * check and for the reason listed, a regular expression. That correct forks pass is shown by a
  * provider that has them.
  */
+@Tag("all")
 class FakeFaultyMemoryForkingTest {
   @TempDir Path data;
 

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The positive control of the kit: the group that a planted fault names must detect it. {@link
  * TestProviderConformanceTest} shows that no check fails without a fault.
  */
+@Tag("all")
 class PlantedFaultsTest {
   /**
    * Groups without a planted fault. {@code Exhaustion} would exhaust terminals and inotify

@@ -6,9 +6,11 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the conformance kit against the test provider. */
+@Tag("all")
 class TestProviderConformanceTest extends ConformanceTest {
   @TempDir static Path data;
 

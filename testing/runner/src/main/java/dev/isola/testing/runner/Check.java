@@ -296,28 +296,42 @@ public final class Check {
 
   private List<Suite> programs(Module module, Map<String, Double> seconds) {
     Path target = module.folder().resolve("target");
-    return switch (module.name()) {
-      case "guest/agent" ->
-          List.of(
-              new Suite(
-                  module,
-                  "AgentCTests",
-                  seconds.getOrDefault("AgentCTests", 60.0),
-                  List.of("make", "-s", "-j2", "OUT=" + target, "check"),
-                  target.resolve("c-tests.txt")));
-      case "compat/e2b" ->
-          List.of(
-              new Suite(
-                  module,
-                  "KernelServerTests",
-                  seconds.getOrDefault("KernelServerTests", 20.0),
-                  List.of(
-                      "sh",
-                      repository.resolve("testing/kernel/run.sh").toString(),
-                      target.resolve("kernel-tests.txt").toString()),
-                  target.resolve("kernel-tests.txt")));
-      default -> List.of();
-    };
+    List<Suite> programs = new ArrayList<>();
+    if (module.name().equals("guest/agent")) {
+      programs.add(
+          program(
+              module,
+              "AgentCTests",
+              seconds,
+              List.of("make", "-s", "-j2", "OUT=" + target, "check"),
+              target.resolve("c-tests.txt")));
+      if (options.tier() != Options.Tier.CHECK) {
+        programs.add(
+            program(
+                module,
+                "AgentCTestsAarch64",
+                seconds,
+                List.of("make", "-s", "OUT=" + target, "check-aarch64"),
+                target.resolve("c-tests-aarch64.txt")));
+      }
+    }
+    if (module.name().equals("compat/e2b") && options.tier() != Options.Tier.CHECK) {
+      Path counts = target.resolve("kernel-tests.txt");
+      Path script = repository.resolve("testing/kernel/run.sh");
+      programs.add(
+          program(
+              module,
+              "KernelServerTests",
+              seconds,
+              List.of("sh", script.toString(), counts.toString()),
+              counts));
+    }
+    return programs;
+  }
+
+  private static Suite program(
+      Module module, String name, Map<String, Double> seconds, List<String> command, Path counts) {
+    return new Suite(module, name, seconds.getOrDefault(name, 30.0), command, counts);
   }
 
   /**

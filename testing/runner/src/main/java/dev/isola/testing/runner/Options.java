@@ -101,7 +101,8 @@ record Options(
     if (base.isPresent() && !modules.isEmpty()) {
       throw new IllegalArgumentException("use either --changed or -pl");
     }
-    return new Options(tier, List.copyOf(modules), base, cache, rerun, test, fix, List.copyOf(properties));
+    return new Options(
+        tier, List.copyOf(modules), base, cache, rerun, test, fix, List.copyOf(properties));
   }
 
   /** Returns whether a run with these options runs every test of its tier in a module. */

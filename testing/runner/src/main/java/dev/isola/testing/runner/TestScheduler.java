@@ -203,11 +203,23 @@ final class TestScheduler {
           result(suite, "failure " + i, TestResult.Outcome.FAILED, 0, i == failed ? output : ""));
     }
     List<String> reasons =
-        output.lines().filter(line -> line.strip().startsWith("NOT RUN")).toList();
+        output
+            .lines()
+            .map(String::strip)
+            .filter(line -> line.startsWith("NOT RUN"))
+            .map(line -> line.replaceFirst("^NOT RUN:? *", ""))
+            .toList();
     int skipped = counts.group(3) == null ? reasons.size() : Integer.parseInt(counts.group(3));
     for (int i = 0; i < skipped; i++) {
-      String reason = i < reasons.size() ? reasons.get(i) : "see " + log.getFileName();
-      results.add(result(suite, "not run " + i, TestResult.Outcome.NOT_RUN, 0, reason));
+      String line = i < reasons.size() ? reasons.get(i) : "not run: see " + log.getFileName();
+      int colon = line.indexOf(": ");
+      results.add(
+          result(
+              suite,
+              line.substring(0, Math.max(colon, 0)),
+              TestResult.Outcome.NOT_RUN,
+              0,
+              line.substring(colon + 1).strip()));
     }
     if (status != 0 && failed == 0) {
       results.add(failure(module, suite.name(), "exit status " + status + "\n" + output));

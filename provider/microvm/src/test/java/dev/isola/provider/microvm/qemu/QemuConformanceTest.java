@@ -9,11 +9,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 
 /**
  * A part of the kit, because an emulated machine is slow; {@code ./check --long} and {@code isola
  * conformance qemu} run all of it.
  */
+@Tag("all")
 final class QemuConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() throws IOException {

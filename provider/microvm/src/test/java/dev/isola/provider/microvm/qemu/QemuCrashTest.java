@@ -33,11 +33,13 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Kills the server process and QEMU at random moments: nothing may be left after the next start.
  */
+@Tag("all")
 final class QemuCrashTest {
   private static final InstanceId INSTANCE = UniqueResources.instanceId("qemucrash");
   private static final int KILLS = Boolean.getBoolean("isola.long") ? 40 : 4;
