@@ -6,7 +6,6 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.remote.ServerNames;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +26,10 @@ import picocli.CommandLine.Parameters;
     hidden = true,
     description = "Print the candidates for the last word of a command line.")
 final class CompleteCommand implements CliCommand {
-  private static final Duration DEADLINE = Duration.ofSeconds(2);
+  /** How many seconds the user waits for a server, which may be behind a slow network. */
+  private static final String SECONDS = "ISOLA_COMPLETION_SECONDS";
+
+  private static final Pattern POSITIVE = Pattern.compile("[1-9][0-9]{0,2}");
 
   /** A server is not trusted: a candidate must not be able to do anything in a shell. */
   private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/@-]{0,255}");
@@ -56,9 +58,7 @@ final class CompleteCommand implements CliCommand {
             });
     try {
       StringBuilder text = new StringBuilder();
-      candidates
-          .get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
-          .forEach(one -> text.append(one).append('\n'));
+      candidates.get(seconds(), TimeUnit.SECONDS).forEach(one -> text.append(one).append('\n'));
       context.console().print(text.toString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -66,6 +66,11 @@ final class CompleteCommand implements CliCommand {
       // No candidates; the shell completes file names.
     }
     return ExitCodes.OK;
+  }
+
+  private long seconds() {
+    String chosen = context.environment().variables().getOrDefault(SECONDS, "");
+    return POSITIVE.matcher(chosen).matches() ? Long.parseLong(chosen) : 2;
   }
 
   private List<String> candidates() {

@@ -60,6 +60,7 @@ class CompleteCommandTest {
     fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());
     fixture.env.put("ISOLA_URL", url);
     fixture.env.put("ISOLA_API_KEY", LiveServer.KEY);
+    fixture.env.put("ISOLA_COMPLETION_SECONDS", "60");
     return fixture;
   }
 

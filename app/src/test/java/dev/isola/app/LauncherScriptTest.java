@@ -115,7 +115,7 @@ class LauncherScriptTest {
       builder.environment().put(parts[0], parts[1]);
     }
     Process process = builder.start();
-    assertThat(process.waitFor(90, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(600, TimeUnit.SECONDS)).isTrue();
     return new Finished(process.exitValue(), Files.readString(out), Files.readString(err));
   }
 
@@ -210,7 +210,7 @@ class LauncherScriptTest {
     if (!Files.exists(runs.resolve("current"))) {
       return;
     }
-    await("the caches in " + runs).atMost(Duration.ofMinutes(1)).until(() -> trained(runs));
+    await("the caches in " + runs).atMost(Duration.ofMinutes(10)).until(() -> trained(runs));
   }
 
   /** Returns whether the newest build, the one in use, has its caches. */

@@ -51,7 +51,7 @@ class McpClientsTest {
   void end() throws IOException, InterruptedException {
     for (Process process : started) {
       process.destroy();
-      if (!process.waitFor(60, SECONDS)) {
+      if (!process.waitFor(600, SECONDS)) {
         process.destroyForcibly().waitFor();
       }
     }

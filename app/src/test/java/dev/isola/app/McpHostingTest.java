@@ -49,7 +49,7 @@ class McpHostingTest {
   void end() throws IOException, InterruptedException {
     for (Process process : started) {
       process.destroy();
-      if (!process.waitFor(60, SECONDS)) {
+      if (!process.waitFor(600, SECONDS)) {
         process.destroyForcibly().waitFor();
       }
     }

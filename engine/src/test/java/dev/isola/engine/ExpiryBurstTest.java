@@ -30,6 +30,7 @@ class ExpiryBurstTest {
   private final FakeProvider working = new FakeProvider("runc");
   private final CountDownLatch end = new CountDownLatch(1);
   private final AtomicInteger hangingNow = new AtomicInteger();
+  private final AtomicInteger mostHanging = new AtomicInteger();
 
   /** Records running sandboxes that have expired. */
   private static void record(EngineFixture fixture, String provider, int number) {
@@ -69,11 +70,13 @@ class ExpiryBurstTest {
   void providerThatHangsDoesNotDelayTheExpiryOfOthers() throws IOException {
     hanging.beforeDestroy =
         _ -> {
-          hangingNow.incrementAndGet();
+          mostHanging.accumulateAndGet(hangingNow.incrementAndGet(), Math::max);
           try {
             end.await();
           } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            Thread.currentThread().interrupt(); // the engine gives up a call that takes too long
+          } finally {
+            hangingNow.decrementAndGet();
           }
         };
     try (EngineFixture fixture = new EngineFixture(folder, "", hanging, working)) {
@@ -82,7 +85,7 @@ class ExpiryBurstTest {
       fixture.clock.pass(Duration.ofMinutes(2));
       await().untilAsserted(() -> assertThat(open(fixture, "runc")).isOne());
       assertThat(open(fixture, "crun")).isEqualTo(MANY + 1);
-      assertThat(hangingNow.get()).isLessThanOrEqualTo(32);
+      assertThat(mostHanging.get()).isPositive().isLessThanOrEqualTo(32);
       end.countDown();
       await().untilAsserted(() -> assertThat(open(fixture, "crun")).isOne());
     }

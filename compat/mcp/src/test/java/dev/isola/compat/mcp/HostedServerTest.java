@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class HostedServerTest {
   private static final HostingLimits LIMITS =
-      new HostingLimits(Duration.ofSeconds(20), Duration.ofSeconds(2));
+      new HostingLimits(Duration.ofSeconds(60), Duration.ofSeconds(8));
 
   @TempDir Path folder;
   private TestServer server;
@@ -218,7 +218,7 @@ class HostedServerTest {
   void requestThatIsNeverAnsweredTimesOut() throws IOException {
     String id = host();
     assertThat(error(call(session(id), "never")))
-        .isEqualTo("-32000 the hosted server did not answer within 2 s");
+        .isEqualTo("-32000 the hosted server did not answer within 8 s");
     await().until(() -> input(id).contains("notifications/cancelled"));
     assertThat(status(id)).containsEntry("requests", 0);
   }

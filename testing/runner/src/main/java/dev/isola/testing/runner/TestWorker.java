@@ -40,7 +40,11 @@ final class TestWorker {
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String name = classes.readLine(); name != null; name = classes.readLine()) {
       LauncherDiscoveryRequestBuilder request =
-          LauncherDiscoveryRequestBuilder.request().selectors(DiscoverySelectors.selectClass(name));
+          LauncherDiscoveryRequestBuilder.request()
+              .selectors(DiscoverySelectors.selectClass(name))
+              // A test that hangs is found by TestProcess, with the threads, not by a clock that a
+              // busy machine outruns.
+              .configurationParameter("junit.jupiter.execution.timeout.mode", "disabled");
       if (excluded.length > 0) {
         request.filters(TagFilter.excludeTags(excluded));
       }
