@@ -16,12 +16,14 @@ import java.util.stream.Collectors;
 
 /** What a run has found, and how it is printed. */
 final class Report {
-  /** Providers with the programs without which they cannot run, and whether they need root. */
+  /**
+   * Providers with what they need of a machine. PRoot is not among them: the version of Debian 12
+   * crashes programs that read links.
+   */
   private static final Map<String, List<String>> PROVIDERS =
       Map.ofEntries(
           Map.entry("subprocess", List.of()),
           Map.entry("bubblewrap", List.of("bwrap")),
-          Map.entry("proot", List.of("proot")),
           Map.entry("crun", List.of("root", "crun")),
           Map.entry("runc", List.of("root", "runc")),
           Map.entry("gvisor", List.of("root", "runsc")),
