@@ -109,8 +109,9 @@ public final class RegressionsChecks {
       long total = 0;
       byte[] last = {};
       try (Execution execution = check.sandbox().start(Command.shell(script))) {
-        // The reader is slow: it begins when the command has ended or is blocked.
-        Optional<Exit> _ = execution.await(Duration.ofMillis(300));
+        // The reader is slow: it begins when the command has ended or is blocked. await() would
+        // discard the output.
+        Expect.letTimePass(Duration.ofMillis(300));
         for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
           if (!(piece.get() instanceof Output.Data data)) {
             throw new CheckFailed("output was lost: " + piece.get());

@@ -4,6 +4,7 @@ import dev.isola.testing.runner.MavenBuild.Strictness;
 import dev.isola.testing.runner.TestResult.Outcome;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,6 +32,8 @@ import java.util.stream.Stream;
 public final class Check {
   /** Of modules that only depend on a change, {@code --changed} runs suites up to this long. */
   private static final double QUICK_SECONDS = 3;
+
+  private static final String RUNNER = "testing/runner";
 
   /** A class that was never run is taken to be this long. */
   private static final double UNKNOWN_SECONDS = 1;
@@ -105,11 +109,43 @@ public final class Check {
           cached, tested.size() - due.size());
     }
 
-    int status = build(due, changed);
-    Duration build = Duration.ofNanos(System.nanoTime() - start);
-
+    // Tests of a module run while Maven builds the next ones, which it does on less than one
+    // processor.
     int slots = 2 * Runtime.getRuntime().availableProcessors();
-    test(due, changed, slots);
+    Path logs = Files.createDirectories(state.resolve("logs"));
+    TestScheduler scheduler =
+        new TestScheduler(slots, logs, this::command, new Progress(report)::add);
+    List<Thread> threads = scheduler.start();
+    Map<String, Double> left = new TreeMap<>();
+    Map<String, Double> seconds = seconds();
+    List<Module> built = new ArrayList<>();
+    int status =
+        build(
+            due,
+            changed,
+            module -> {
+              built.add(module);
+              if (MavenBuild.succeeded(runner())) {
+                built.stream()
+                    .filter(due::contains)
+                    .forEach(one -> scheduler.add(suites(one, changed, seconds, left)));
+                built.clear();
+              }
+            });
+    Duration build = Duration.ofNanos(System.nanoTime() - start);
+    scheduler.complete();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (!left.isEmpty()) {
+      System.out.printf(
+          "check: %d suites of dependent modules, %.0f s, are left to ./check: %s%n",
+          left.size(),
+          left.values().stream().mapToDouble(one -> one).sum(),
+          left.keySet().stream()
+              .map(name -> name.substring(name.lastIndexOf('.') + 1))
+              .collect(Collectors.joining(" ")));
+    }
     Duration tests = Duration.ofNanos(System.nanoTime() - start).minus(build);
     ModuleKeys after = keys.readAgain();
     for (Module module : due) {
@@ -173,7 +209,8 @@ public final class Check {
     return options.isWhole() && (options.base().isEmpty() || changed.contains(module.name()));
   }
 
-  private int build(List<Module> due, Set<String> changed) throws IOException {
+  private int build(List<Module> due, Set<String> changed, Consumer<Module> listener)
+      throws IOException {
     if (due.isEmpty()) {
       return 0;
     }
@@ -195,7 +232,7 @@ public final class Check {
     Path log = state.resolve("build.log");
     int status =
         new MavenBuild(repository, jdk, keys, cache, options.cache())
-            .run(MavenBuild.inOrder(modules, wanted), log);
+            .run(MavenBuild.inOrder(modules, wanted), log, listener);
     if (status != 0) {
       MavenBuild.errors(log).forEach(System.out::println);
       System.out.println("check: Maven ended with " + status + "; its log is " + log);
@@ -205,7 +242,7 @@ public final class Check {
 
   private Set<String> withRunner(Set<String> names) {
     Set<String> all = new TreeSet<>(names);
-    all.add("testing/runner");
+    all.add(RUNNER);
     return all;
   }
 
@@ -234,38 +271,19 @@ public final class Check {
     }
   }
 
-  private void test(List<Module> due, Set<String> changed, int slots)
-      throws IOException, InterruptedException {
-    Map<String, Double> seconds = seconds();
-    List<Suite> suites = new ArrayList<>();
-    Map<String, Double> left = new TreeMap<>();
-    for (Module module : due) {
-      if (!MavenBuild.succeeded(module)) {
-        continue;
-      }
-      for (Suite suite : suites(module, seconds)) {
-        if (options.base().isPresent()
-            && !changed.contains(module.name())
-            && suite.seconds() > QUICK_SECONDS) {
-          left.put(suite.name(), suite.seconds());
-        } else {
-          suites.add(suite);
-        }
-      }
+  /** Returns the suites to run of a module; those that are not quick enough go to {@code left}. */
+  private List<Suite> suites(
+      Module module, Set<String> changed, Map<String, Double> seconds, Map<String, Double> left) {
+    boolean onlyQuick = options.base().isPresent() && !changed.contains(module.name());
+    try {
+      List<Suite> all = suites(module, seconds);
+      List<Suite> slow =
+          all.stream().filter(one -> onlyQuick && one.seconds() > QUICK_SECONDS).toList();
+      slow.forEach(one -> left.put(one.name(), one.seconds()));
+      return all.stream().filter(one -> !slow.contains(one)).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
-    if (!left.isEmpty()) {
-      System.out.printf(
-          "check: %d suites of dependent modules, %.0f s, are left to ./check: %s%n",
-          left.size(),
-          left.values().stream().mapToDouble(one -> one).sum(),
-          left.keySet().stream()
-              .map(name -> name.substring(name.lastIndexOf('.') + 1))
-              .collect(Collectors.joining(" ")));
-    }
-    System.out.printf("check: running %d test suites%n", suites.size());
-    Path logs = Files.createDirectories(state.resolve("logs"));
-    Progress progress = new Progress(suites.size(), report);
-    new TestScheduler(suites, slots, logs, this::command, progress::add).run();
   }
 
   /** Returns the suites of a module: its test classes, and programs that test its C code. */
@@ -351,18 +369,21 @@ public final class Check {
     return all;
   }
 
+  private Module runner() {
+    return modules.stream()
+        .filter(module -> module.name().equals(RUNNER))
+        .findFirst()
+        .orElseThrow();
+  }
+
   private List<String> command(Module module) throws IOException {
     List<Path> classPath = new ArrayList<>(MavenBuild.classPath(module));
-    for (Module runner : modules) {
-      if (runner.name().equals("testing/runner")) {
-        MavenBuild.classPath(runner).stream()
-            .filter(
-                entry ->
-                    entry.endsWith("target/classes")
-                        || entry.getFileName().toString().startsWith("junit-platform-launcher"))
-            .forEach(classPath::add);
-      }
-    }
+    MavenBuild.classPath(runner()).stream()
+        .filter(
+            entry ->
+                entry.endsWith("target/classes")
+                    || entry.getFileName().toString().startsWith("junit-platform-launcher"))
+        .forEach(classPath::add);
     Map<String, Boolean> distinct = new LinkedHashMap<>();
     classPath.forEach(entry -> distinct.put(entry.toString(), true));
     List<String> command = new ArrayList<>(List.of(jdk.resolve("bin/java").toString()));
@@ -381,22 +402,20 @@ public final class Check {
   private static final class Progress {
     private static final Duration EVERY = Duration.ofSeconds(30);
 
-    private final int all;
     private final Report report;
     private long printed = System.nanoTime();
 
-    Progress(int all, Report report) {
-      this.all = all;
+    Progress(Report report) {
       this.report = report;
     }
 
     void add(SuiteResult result) {
       report.add(result);
-      if (System.nanoTime() - printed > EVERY.toNanos() || report.suites() == all) {
+      if (System.nanoTime() - printed > EVERY.toNanos()) {
         printed = System.nanoTime();
         System.out.printf(
-            "check: %d of %d suites, %d passed, %d failed%n",
-            report.suites(), all, report.count(Outcome.PASSED), report.count(Outcome.FAILED));
+            "check: %d suites, %d passed, %d failed%n",
+            report.suites(), report.count(Outcome.PASSED), report.count(Outcome.FAILED));
       }
     }
   }

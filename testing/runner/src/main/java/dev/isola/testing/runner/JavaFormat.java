@@ -70,6 +70,8 @@ final class JavaFormat {
 
   private String run(String option, List<String> names) throws IOException {
     List<String> command = new ArrayList<>(List.of(jdk.resolve("bin/java").toString()));
+    command.addAll(
+        List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it ends too soon for more
     for (String part : "api code file parser tree util".split(" ")) {
       command.add("--add-exports=jdk.compiler/com.sun.tools.javac." + part + "=ALL-UNNAMED");
     }

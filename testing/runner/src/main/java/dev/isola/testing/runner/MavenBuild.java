@@ -5,14 +5,18 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -49,9 +53,10 @@ final class MavenBuild {
   /**
    * Builds {@code wanted}, with its modules in the order of the root pom.
    *
+   * @param listener is passed each module as soon as it is built
    * @return the exit status of Maven
    */
-  int run(Map<Module, Strictness> wanted, Path log) throws IOException {
+  int run(Map<Module, Strictness> wanted, Path log, Consumer<Module> listener) throws IOException {
     Set<Module> compiled = new TreeSet<>(Comparator.comparing(Module::name));
     for (Map.Entry<Module, Strictness> one : wanted.entrySet()) {
       if (!isPresent(one.getKey(), one.getValue())) {
@@ -67,7 +72,7 @@ final class MavenBuild {
         mark(module, "strict", strictness.compareTo(Strictness.MAIN) >= 0);
         mark(module, "strict-tests", strictness == Strictness.TESTS);
       }
-      status = maven(wanted.keySet(), log);
+      status = maven(wanted.keySet(), log, listener);
     } finally {
       for (Module module : compiled) {
         mark(module, "strict", false);
@@ -158,7 +163,8 @@ final class MavenBuild {
     }
   }
 
-  private int maven(Collection<Module> modules, Path log) throws IOException {
+  private int maven(Collection<Module> modules, Path log, Consumer<Module> listener)
+      throws IOException {
     List<String> command = new ArrayList<>(List.of("mvn", "-B", "-ntp", "-T", "3"));
     command.addAll(List.of("--fail-at-end", "-f", repository.resolve("pom.xml").toString()));
     command.addAll(List.of("-pl", String.join(",", modules.stream().map(Module::name).toList())));
@@ -171,7 +177,28 @@ final class MavenBuild {
     maven.environment().put("MAVEN_OPTS", String.join(" ", mavenOptions()));
     maven.redirectErrorStream(true).redirectOutput(log.toFile());
     maven.redirectInput(new File("/dev/null"));
-    return Commands.await(maven.start());
+    Process process = maven.start();
+    Set<Module> announced = new HashSet<>();
+    try {
+      for (boolean ended = false; !ended; ) {
+        ended = process.waitFor(1, TimeUnit.SECONDS);
+        // The class path of a module is the last that Maven writes; what is a second old is
+        // complete.
+        Instant written = Instant.now().minusSeconds(ended ? 0 : 1);
+        for (Module module : modules) {
+          if (succeeded(module)
+              && !Files.getLastModifiedTime(classPathFile(module)).toInstant().isAfter(written)
+              && announced.add(module)) {
+            listener.accept(module);
+          }
+        }
+      }
+      return process.exitValue();
+    } catch (InterruptedException e) {
+      process.destroy();
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
   }
 
   private static List<String> mavenOptions() {

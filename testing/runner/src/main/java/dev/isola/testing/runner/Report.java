@@ -132,7 +132,7 @@ final class Report {
     System.out.println();
     System.out.printf(
         Locale.ROOT,
-        "Time: %s to compile, %s for %d test suites by up to %d processes. The longest suites:%n",
+        "Time: %s to compile, with tests beside it, and %s more for tests: %d suites, up to %d at once. The longest:%n",
         minutes(build),
         minutes(tests),
         suites,

@@ -22,10 +22,12 @@ final class TestScheduler {
   private static final Pattern COUNTS =
       Pattern.compile("(\\d+) passed, (\\d+) failed(?:, (\\d+) skipped)?");
 
-  private final Map<String, List<Suite>> waiting = new TreeMap<>();
+  private final Map<String, List<Suite>> waiting = new TreeMap<>(); // the longest last
   private final Map<String, Integer> active = new TreeMap<>();
   private final List<TestProcess> processes = new ArrayList<>();
   private final int slots;
+  private int usable;
+  private boolean complete;
   private final Path logs;
   private final Worker commands;
   private final Consumer<SuiteResult> listener;
@@ -40,36 +42,43 @@ final class TestScheduler {
   /**
    * Creates a scheduler.
    *
+   * @param slots how many suites run at once, when all have been added
    * @param listener is passed the results of each suite, from many threads, one at a time
    */
-  TestScheduler(
-      Collection<Suite> suites,
-      int slots,
-      Path logs,
-      Worker commands,
-      Consumer<SuiteResult> listener) {
-    for (Suite suite : suites) {
-      waiting.computeIfAbsent(suite.module().name(), name -> new ArrayList<>()).add(suite);
-    }
-    waiting.values().forEach(list -> list.sort(Comparator.comparingDouble(Suite::seconds)));
+  TestScheduler(int slots, Path logs, Worker commands, Consumer<SuiteResult> listener) {
     this.slots = slots;
+    this.usable = Math.max(1, slots / 2);
     this.logs = logs;
     this.commands = commands;
     this.listener = listener;
   }
 
-  /** Runs all suites and returns when the last has ended. */
-  void run() throws InterruptedException {
-    Thread stop = new Thread(this::stop, "ends the test processes");
-    Runtime.getRuntime().addShutdownHook(stop);
+  /**
+   * Starts to run suites that are added. Until all are, half of the slots are left to the build.
+   */
+  List<Thread> start() {
+    Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "ends the test processes"));
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < slots; i++) {
       threads.add(Thread.ofPlatform().name("slot " + i).start(this::work));
     }
-    for (Thread thread : threads) {
-      thread.join();
+    return threads;
+  }
+
+  /** Adds the suites of a module. */
+  synchronized void add(Collection<Suite> suites) {
+    for (Suite suite : suites) {
+      waiting.computeIfAbsent(suite.module().name(), name -> new ArrayList<>()).add(suite);
     }
-    Runtime.getRuntime().removeShutdownHook(stop);
+    waiting.values().forEach(list -> list.sort(Comparator.comparingDouble(Suite::seconds)));
+    notifyAll();
+  }
+
+  /** Says that no more suites follow. The threads end after the last suite. */
+  synchronized void complete() {
+    complete = true;
+    usable = slots;
+    notifyAll();
   }
 
   private void work() {
@@ -119,11 +128,11 @@ final class TestScheduler {
           best = Optional.of(module);
         }
       }
-      if (best.isPresent()) {
+      if (best.isPresent() && active.values().stream().mapToInt(one -> one).sum() < usable) {
         active.merge(best.orElseThrow().name(), 1, Integer::sum);
         return best;
       }
-      if (!any) {
+      if (stopped || (complete && !any)) {
         return Optional.empty();
       }
       try {

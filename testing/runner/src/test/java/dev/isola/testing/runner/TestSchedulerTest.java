@@ -96,9 +96,16 @@ final class TestSchedulerTest {
             System.getProperty("java.class.path"),
             TestWorker.class.getName(),
             "all");
-    new TestScheduler(
-            List.of(suites), 2, folder, module -> command, one -> results.addAll(one.results()))
-        .run();
+    TestScheduler scheduler =
+        new TestScheduler(2, folder, module -> command, one -> results.addAll(one.results()));
+    List<Thread> threads = scheduler.start();
+    for (Suite suite : suites) {
+      scheduler.add(List.of(suite));
+    }
+    scheduler.complete();
+    for (Thread thread : threads) {
+      thread.join();
+    }
     return results;
   }
 }
