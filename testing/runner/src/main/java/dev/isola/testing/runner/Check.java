@@ -1,6 +1,5 @@
 package dev.isola.testing.runner;
 
-import dev.isola.testing.runner.MavenBuild.Strictness;
 import dev.isola.testing.runner.TestResult.Outcome;
 import java.io.File;
 import java.io.IOException;
@@ -34,6 +33,17 @@ public final class Check {
   private static final double QUICK_SECONDS = 3;
 
   private static final String RUNNER = "testing/runner";
+
+  /** Stands for the checks with Error Prone, which one process makes for all modules. */
+  private static final Module STRICT =
+      new Module(
+          "strict compiler",
+          Path.of("").toAbsolutePath(),
+          Set.of(),
+          Set.of(),
+          1,
+          List.of(),
+          List.of());
 
   /** A class that was never run is taken to be this long. */
   private static final double UNKNOWN_SECONDS = 1;
@@ -118,17 +128,20 @@ public final class Check {
     List<Thread> threads = scheduler.start();
     Map<String, Double> left = new TreeMap<>();
     Map<String, Double> seconds = seconds();
+    Set<String> testsChanged = testsChanged();
     List<Module> built = new ArrayList<>();
     int status =
         build(
             due,
-            changed,
             module -> {
               built.add(module);
               if (MavenBuild.succeeded(runner())) {
-                built.stream()
-                    .filter(due::contains)
-                    .forEach(one -> scheduler.add(suites(one, changed, seconds, left)));
+                for (Module one : built) {
+                  if (due.contains(one)) {
+                    scheduler.add(suites(one, changed, seconds, left));
+                    scheduler.add(strictSuites(one, changed, testsChanged, seconds));
+                  }
+                }
                 built.clear();
               }
             });
@@ -148,6 +161,14 @@ public final class Check {
     }
     Duration tests = Duration.ofNanos(System.nanoTime() - start).minus(build);
     ModuleKeys after = keys.readAgain();
+    for (TestResult one : report.resultsOf(STRICT)) {
+      if (one.outcome() == Outcome.PASSED) {
+        Module module = named(one.suite().replace(Suite.TESTS, ""));
+        if (after.build(module).equals(keys.build(module))) {
+          cache.saveResults(keys.strict(module, one.suite()), List.of(one));
+        }
+      }
+    }
     for (Module module : due) {
       List<TestResult> results = report.resultsOf(module);
       if (isWhole(module, changed)
@@ -209,30 +230,19 @@ public final class Check {
     return options.isWhole() && (options.base().isEmpty() || changed.contains(module.name()));
   }
 
-  private int build(List<Module> due, Set<String> changed, Consumer<Module> listener)
-      throws IOException {
+  private int build(List<Module> due, Consumer<Module> listener) throws IOException {
     if (due.isEmpty()) {
       return 0;
     }
     Set<String> names = due.stream().map(Module::name).collect(Collectors.toSet());
-    Set<String> testsChanged = testsChanged();
-    boolean some = options.base().isPresent() || !options.modules().isEmpty();
-    Map<String, Strictness> wanted = new HashMap<>();
-    for (String name : keys.withDependencies(withRunner(names))) {
-      Strictness strictness;
-      if (some && !(options.base().isPresent() ? changed : names).contains(name)) {
-        strictness = Strictness.PLAIN;
-      } else if (options.tier() != Options.Tier.CHECK || testsChanged.contains(name)) {
-        strictness = Strictness.TESTS;
-      } else {
-        strictness = Strictness.MAIN;
-      }
-      wanted.put(name, strictness);
-    }
+    Set<String> wanted = keys.withDependencies(withRunner(names));
     Path log = state.resolve("build.log");
     int status =
         new MavenBuild(repository, jdk, keys, cache, options.cache())
-            .run(MavenBuild.inOrder(modules, wanted), log, listener);
+            .run(
+                modules.stream().filter(one -> wanted.contains(one.name())).toList(),
+                log,
+                listener);
     if (status != 0) {
       MavenBuild.errors(log).forEach(System.out::println);
       System.out.println("check: Maven ended with " + status + "; its log is " + log);
@@ -369,14 +379,64 @@ public final class Check {
     return all;
   }
 
+  /** Returns the checks with Error Prone and NullAway of a module that did not pass them before. */
+  private List<Suite> strictSuites(
+      Module module, Set<String> changed, Set<String> testsChanged, Map<String, Double> seconds) {
+    if (options.base().isPresent() && !changed.contains(module.name())) {
+      return List.of(); // its own sources are what they were
+    }
+    List<String> names = new ArrayList<>(List.of(module.name()));
+    if (options.tier() != Options.Tier.CHECK || testsChanged.contains(module.name())) {
+      names.add(module.name() + Suite.TESTS);
+    }
+    try {
+      List<Suite> suites = new ArrayList<>();
+      for (String name : names) {
+        Optional<List<TestResult>> known =
+            options.cache() ? cache.results(keys.strict(module, name)) : Optional.empty();
+        known.ifPresent(report::addCached);
+        if (known.isEmpty()) {
+          suites.add(Suite.ofClass(STRICT, name, seconds.getOrDefault(name, 10.0)));
+        }
+      }
+      return suites;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Returns the command of the process of {@code StrictCompiler}. */
+  static List<String> strictCommand(Path jdk, Path repository, String classPath) {
+    List<String> command = new ArrayList<>(List.of(jdk.resolve("bin/java").toString()));
+    command.addAll(List.of("-XX:+UseParallelGC", "--sun-misc-unsafe-memory-access=allow"));
+    // Error Prone works in the compiler's own classes.
+    for (String name : "api file main model parser processing tree util".split(" ")) {
+      command.add("--add-exports=jdk.compiler/com.sun.tools.javac." + name + "=ALL-UNNAMED");
+    }
+    for (String name : "code comp".split(" ")) {
+      command.add("--add-opens=jdk.compiler/com.sun.tools.javac." + name + "=ALL-UNNAMED");
+    }
+    command.addAll(List.of("-cp", classPath, "dev.isola.testing.runner.StrictCompiler"));
+    command.addAll(List.of(repository.toString(), classPath));
+    return command;
+  }
+
   private Module runner() {
-    return modules.stream()
-        .filter(module -> module.name().equals(RUNNER))
-        .findFirst()
-        .orElseThrow();
+    return named(RUNNER);
+  }
+
+  private Module named(String name) {
+    return modules.stream().filter(module -> module.name().equals(name)).findFirst().orElseThrow();
   }
 
   private List<String> command(Module module) throws IOException {
+    if (module.equals(STRICT)) {
+      String errorProne =
+          MavenBuild.classPath(runner()).stream()
+              .map(Path::toString)
+              .collect(Collectors.joining(File.pathSeparator));
+      return strictCommand(jdk, repository, errorProne);
+    }
     List<Path> classPath = new ArrayList<>(MavenBuild.classPath(module));
     MavenBuild.classPath(runner()).stream()
         .filter(

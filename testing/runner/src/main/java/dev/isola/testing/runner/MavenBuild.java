@@ -11,10 +11,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -22,20 +19,9 @@ import java.util.stream.Stream;
 /**
  * Compiles modules with Maven, except those of which a build with the same key is there.
  *
- * <p>Keys decide alone: Maven compiles what has no classes. Error Prone and NullAway are turned on
- * for a module by files in {@code target/check}, which profiles of the root pom look for.
+ * <p>Keys decide alone: Maven compiles what has no classes.
  */
 final class MavenBuild {
-  /** How strictly a module is compiled. Each includes the one before. */
-  enum Strictness {
-    /** The compiler's own warnings. */
-    PLAIN,
-    /** Error Prone and NullAway on the module's program. */
-    MAIN,
-    /** Error Prone and NullAway on its tests too. */
-    TESTS
-  }
-
   private final Path repository;
   private final Path jdk;
   private final ModuleKeys keys;
@@ -51,45 +37,37 @@ final class MavenBuild {
   }
 
   /**
-   * Builds {@code wanted}, with its modules in the order of the root pom.
+   * Builds modules, in the order of the root pom.
    *
    * @param listener is passed each module as soon as it is built
    * @return the exit status of Maven
    */
-  int run(Map<Module, Strictness> wanted, Path log, Consumer<Module> listener) throws IOException {
-    Set<Module> compiled = new TreeSet<>(Comparator.comparing(Module::name));
-    for (Map.Entry<Module, Strictness> one : wanted.entrySet()) {
-      if (!isPresent(one.getKey(), one.getValue())) {
-        compiled.add(one.getKey());
+  int run(List<Module> modules, Path log, Consumer<Module> listener) throws IOException {
+    List<Module> compiled = new ArrayList<>();
+    for (Module module : modules) {
+      if (!isPresent(module)) {
+        compiled.add(module);
       }
-      Files.deleteIfExists(classPathFile(one.getKey()));
+      Files.deleteIfExists(classPathFile(module));
+      Files.createDirectories(module.state());
     }
-    System.out.printf("check: compiling %d of %d modules%n", compiled.size(), wanted.size());
-    int status;
-    try {
-      for (Module module : compiled) {
-        Strictness strictness = wanted.getOrDefault(module, Strictness.PLAIN);
-        mark(module, "strict", strictness.compareTo(Strictness.MAIN) >= 0);
-        mark(module, "strict-tests", strictness == Strictness.TESTS);
-      }
-      status = maven(wanted.keySet(), log, listener);
-    } finally {
-      for (Module module : compiled) {
-        mark(module, "strict", false);
-        mark(module, "strict-tests", false);
-      }
-    }
+    System.out.printf("check: compiling %d of %d modules%n", compiled.size(), modules.size());
+    int status = maven(modules, log, listener);
     ModuleKeys after = keys.readAgain();
     for (Module module : compiled) {
       // A source that was changed meanwhile may have been compiled in either form.
       if (succeeded(module) && after.build(module).equals(keys.build(module))) {
-        Strictness strictness = wanted.getOrDefault(module, Strictness.PLAIN);
-        Files.writeString(module.state().resolve("build.key"), name(module, strictness));
-        Files.writeString(module.state().resolve("main.key"), mainName(module, strictness));
-        cache.saveBuild(name(module, strictness), module);
+        writeKeys(module);
+        cache.saveBuild(keys.build(module), module);
       }
     }
     return status;
+  }
+
+  private void writeKeys(Module module) throws IOException {
+    Files.createDirectories(module.state());
+    Files.writeString(module.state().resolve("build.key"), keys.build(module));
+    Files.writeString(module.state().resolve("main.key"), keys.main(module));
   }
 
   /** Returns the class path of the module's tests, after a build of it that succeeded. */
@@ -114,36 +92,21 @@ final class MavenBuild {
     return module.state().resolve("classpath");
   }
 
-  private String name(Module module, Strictness strictness) {
-    return keys.build(module) + "-" + strictness;
-  }
-
-  private String mainName(Module module, Strictness strictness) {
-    return keys.main(module) + "-" + (strictness == Strictness.PLAIN ? "plain" : "strict");
-  }
-
   /** Returns whether the module is built already, here or in the cache; if not, clears the way. */
-  private boolean isPresent(Module module, Strictness least) throws IOException {
+  private boolean isPresent(Module module) throws IOException {
     Path target = module.folder().resolve("target");
-    String here = read(module.state().resolve("build.key"));
-    String mainHere = read(module.state().resolve("main.key"));
-    List<Strictness> enough =
-        Stream.of(Strictness.values()).filter(one -> reuse && one.compareTo(least) >= 0).toList();
-    if (enough.stream().anyMatch(one -> here.equals(name(module, one)))) {
+    if (reuse && read(module.state().resolve("build.key")).equals(keys.build(module))) {
       return true;
     }
-    for (Strictness one : enough) {
-      if (cache.hasBuild(name(module, one))) {
-        delete(target);
-        cache.restoreBuild(name(module, one), module);
-        Files.createDirectories(module.state());
-        Files.writeString(module.state().resolve("build.key"), name(module, one));
-        Files.writeString(module.state().resolve("main.key"), mainName(module, one));
-        return true;
-      }
+    if (reuse && cache.hasBuild(keys.build(module))) {
+      delete(target);
+      cache.restoreBuild(keys.build(module), module);
+      writeKeys(module);
+      return true;
     }
-    if (enough.stream().anyMatch(one -> mainHere.equals(mainName(module, one)))) {
+    if (reuse && read(module.state().resolve("main.key")).equals(keys.main(module))) {
       delete(target.resolve("test-classes"));
+      Files.deleteIfExists(module.state().resolve("build.key"));
     } else {
       delete(target);
     }
@@ -154,21 +117,12 @@ final class MavenBuild {
     return Files.exists(file) ? Files.readString(file) : "";
   }
 
-  private static void mark(Module module, String name, boolean on) throws IOException {
-    Path marker = Files.createDirectories(module.state()).resolve(name);
-    if (on) {
-      Files.writeString(marker, "");
-    } else {
-      Files.deleteIfExists(marker);
-    }
-  }
-
   private int maven(Collection<Module> modules, Path log, Consumer<Module> listener)
       throws IOException {
     List<String> command = new ArrayList<>(List.of("mvn", "-B", "-ntp", "-T", "3"));
     command.addAll(List.of("--fail-at-end", "-f", repository.resolve("pom.xml").toString()));
     command.addAll(List.of("-pl", String.join(",", modules.stream().map(Module::name).toList())));
-    command.addAll(List.of("-Disola.check=true", "-DskipTests"));
+    command.add("-DskipTests");
     command.add("-Dmaven.compiler.useIncrementalCompilation=false");
     command.addAll(List.of("package", "dependency:build-classpath"));
     command.add("-Dmdep.outputFile=target/check/classpath");
@@ -208,13 +162,6 @@ final class MavenBuild {
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-XX:+UseParallelGC"));
-    // Error Prone works in the compiler's own classes.
-    for (String name : "api file main model parser processing tree util".split(" ")) {
-      options.add("--add-exports=jdk.compiler/com.sun.tools.javac." + name + "=ALL-UNNAMED");
-    }
-    for (String name : "code comp".split(" ")) {
-      options.add("--add-opens=jdk.compiler/com.sun.tools.javac." + name + "=ALL-UNNAMED");
-    }
     String own = System.getenv("MAVEN_OPTS");
     if (own != null) {
       options.add(own);
@@ -248,18 +195,5 @@ final class MavenBuild {
         .distinct()
         .limit(40)
         .toList();
-  }
-
-  /** Returns these modules with the strictness of each, in the order of {@code all}. */
-  static Map<Module, Strictness> inOrder(List<Module> all, Map<String, Strictness> wanted) {
-    Map<Module, Strictness> ordered =
-        new TreeMap<>(Comparator.comparingInt(module -> all.indexOf(module)));
-    for (Module module : all) {
-      Strictness strictness = wanted.get(module.name());
-      if (strictness != null) {
-        ordered.put(module, strictness);
-      }
-    }
-    return ordered;
   }
 }

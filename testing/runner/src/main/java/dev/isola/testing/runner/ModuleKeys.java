@@ -67,6 +67,13 @@ final class ModuleKeys {
     return SourceFiles.hash(text.toString());
   }
 
+  /** Returns the key of a check of the module's sources with Error Prone. */
+  String strict(Module module, String name) {
+    String sources = name.equals(module.name()) ? main(module) : build(module);
+    return SourceFiles.hash(
+        String.join("\n", "strict", name, sources, main(dependency("testing/runner"))));
+  }
+
   /** Returns the key of the results of the module's tests in {@code tier}. */
   String test(Module module, Options options) {
     Set<String> outside = new TreeSet<>(module.inputs());

@@ -12,6 +12,9 @@ import java.util.List;
  *     skipped]}; each line {@code NOT RUN REASON} in it or in its output is one of those skipped
  */
 record Suite(Module module, String name, double seconds, List<String> command, Path counts) {
+  /** Follows the name of a module whose tests are checked with Error Prone. */
+  static final String TESTS = " (tests)";
+
   static Suite ofClass(Module module, String name, double seconds) {
     return new Suite(module, name, seconds, List.of(), Path.of(""));
   }

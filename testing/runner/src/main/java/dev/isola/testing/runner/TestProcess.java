@@ -116,8 +116,10 @@ final class TestProcess implements AutoCloseable {
     }
   }
 
-  /** Ends the process at once. */
+  /** Ends the process at once, and what it has started. */
   void destroy() {
+    List<ProcessHandle> started = process.descendants().toList();
     process.destroyForcibly();
+    started.forEach(ProcessHandle::destroyForcibly);
   }
 }

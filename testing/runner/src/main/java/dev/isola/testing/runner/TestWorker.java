@@ -54,13 +54,18 @@ final class TestWorker {
       } catch (RuntimeException | Error e) {
         report(reports, TestResult.Outcome.FAILED, name, 0, stackTrace(e));
       }
-      reports.print("\n" + TestResult.MARK + "end\n");
-      reports.flush();
+      end(reports);
     }
     System.exit(0); // threads of the tests may still run
   }
 
-  private static void report(
+  /** Says that the last test of a class, or of what else was asked for, has been reported. */
+  static void end(PrintStream reports) {
+    reports.print("\n" + TestResult.MARK + "end\n");
+    reports.flush();
+  }
+
+  static void report(
       PrintStream reports, TestResult.Outcome outcome, String name, long millis, String reason) {
     reports.print(
         "\n%s%s %d %s %s\n"
