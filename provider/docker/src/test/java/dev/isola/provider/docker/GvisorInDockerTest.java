@@ -9,6 +9,7 @@ import dev.isola.host.launch.HostProgram;
 import dev.isola.host.program.GvisorRelease;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Pausing;
@@ -42,6 +43,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Timeout(120)
 @ExtendWith(SharedEngine.class)
 class GvisorInDockerTest {
+  /** Providers of one test attach to the sandboxes of each other. */
+  private static final InstanceId INSTANCE = UniqueResources.instanceId("gvisor");
+
   @BeforeEach
   void needsGvisor() {
     if (HostProgram.find("runsc").isEmpty()) {
@@ -52,8 +56,7 @@ class GvisorInDockerTest {
   private static Provider provider(ProviderFactory factory, TemporaryFolder data, String runtime) {
     return factory.create(
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
-        new ProviderContext(
-            UniqueResources.instanceId("gvisor"), data.path(), InstantSource.system()));
+        new ProviderContext(INSTANCE, data.path(), InstantSource.system()));
   }
 
   private static SandboxSpec spec() {
@@ -162,8 +165,7 @@ class GvisorInDockerTest {
     return EngineProviders.of(
         variant,
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
-        new ProviderContext(
-            UniqueResources.instanceId("gvisor"), data.path(), InstantSource.system()));
+        new ProviderContext(INSTANCE, data.path(), InstantSource.system()));
   }
 
   /** Most builds have no KVM for Kata, so gVisor substitutes for it through a special variant. */
