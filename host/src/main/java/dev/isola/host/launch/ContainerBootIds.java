@@ -1,6 +1,7 @@
 package dev.isola.host.launch;
 
 import dev.isola.link.local.AgentProcess;
+import dev.isola.spi.InstanceId;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,8 +20,8 @@ public final class ContainerBootIds implements AutoCloseable {
   /**
    * @param programs the folder in which the launcher is installed on first use
    */
-  public ContainerBootIds(Path programs) {
-    this(new Launcher(LauncherBinary.in(programs), programs));
+  public ContainerBootIds(Path programs, InstanceId installation) {
+    this(new Launcher(LauncherBinary.in(programs), programs, installation));
   }
 
   ContainerBootIds(Launcher launcher) {

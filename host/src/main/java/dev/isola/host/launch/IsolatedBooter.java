@@ -144,7 +144,7 @@ public final class IsolatedBooter implements Booter {
     this.orphans = new OrphanedCgroups(context, groups);
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
-    this.launcher = new Launcher(LauncherBinary.in(programs), programs);
+    this.launcher = new Launcher(LauncherBinary.in(programs), programs, context.instance());
     this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
     this.volumes = new VolumeFolders(context.sharedFolder(), disks);
     this.layers = new LayerStore(context.dataFolder().resolve("layers"), steps, disks::remove);

@@ -8,6 +8,7 @@ import dev.isola.link.InstalledProgram;
 import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -42,6 +43,7 @@ public final class Launcher implements AutoCloseable {
 
   private final InstalledProgram program;
   private final Path folder;
+  private final InstanceId installation;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile @Nullable Instance instance;
 
@@ -50,10 +52,13 @@ public final class Launcher implements AutoCloseable {
 
   /**
    * @param folder the folder of its socket
+   * @param installation the id that its environment carries, by which {@code isola purge}
+   *     recognizes it; programs that it executes have an environment of their own
    */
-  public Launcher(InstalledProgram program, Path folder) {
+  public Launcher(InstalledProgram program, Path folder, InstanceId installation) {
     this.program = program;
     this.folder = folder;
+    this.installation = installation;
   }
 
   public Path path() {
@@ -115,6 +120,7 @@ public final class Launcher implements AutoCloseable {
       UnixSocketConnector connector = new UnixSocketConnector(socket);
       ProcessBuilder builder = new ProcessBuilder(List.of(executable, "serve", socket.toString()));
       builder.environment().clear();
+      builder.environment().put("ISOLA_INSTANCE", installation.value());
       builder.directory(Path.of("/").toFile());
       builder.redirectErrorStream(true);
       Process process = builder.start();

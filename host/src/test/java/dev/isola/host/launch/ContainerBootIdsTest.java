@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.link.local.AgentProcess;
+import dev.isola.spi.InstanceId;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.StandardProtocolFamily;
@@ -47,7 +48,7 @@ final class ContainerBootIdsTest {
   @BeforeEach
   void open() throws IOException {
     Assumptions.assumeTrue(ContainerBootIds.available(), "NOT RUN: namespaces need root");
-    bootIds = new ContainerBootIds(folder);
+    bootIds = new ContainerBootIds(folder, new InstanceId("test"));
     socket = folder.resolve("agent");
     hosts = Files.readString(BOOT_ID);
   }

@@ -2,6 +2,7 @@ package dev.isola.host.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.spi.InstanceId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +23,8 @@ class FolderRemovalTest {
     for (int i = 0; i < paths.length; i++) {
       words[i + 1] = paths[i].toString();
     }
-    try (Launcher launcher = new Launcher(LauncherBinary.in(programs), programs)) {
+    try (Launcher launcher =
+        new Launcher(LauncherBinary.in(programs), programs, new InstanceId("test"))) {
       return launcher.execute(new LaunchPlan().step(words).encode(), TIMEOUT);
     }
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.spi.InstanceId;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;
@@ -27,7 +28,7 @@ final class LauncherTest {
 
   @BeforeEach
   void open() {
-    launcher = new Launcher(LauncherBinary.in(folder), folder);
+    launcher = new Launcher(LauncherBinary.in(folder), folder, new InstanceId("test"));
   }
 
   @AfterEach

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.layer.LayerStore;
+import dev.isola.spi.InstanceId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,7 +107,8 @@ class MergeTest {
                 new LayerStore.MergeRequest(tree, spare, 0, from, first > 0, Optional.empty(), tree)
                     .step("merge"));
     Path programs = folder.resolve("bin");
-    try (Launcher launcher = new Launcher(LauncherBinary.in(programs), programs)) {
+    try (Launcher launcher =
+        new Launcher(LauncherBinary.in(programs), programs, new InstanceId("test"))) {
       return launcher.execute(plan.encode(), Duration.ofSeconds(20));
     }
   }

@@ -2,6 +2,7 @@ package dev.isola.host.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.spi.InstanceId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +24,8 @@ final class ReservedMountsTest {
 
   @BeforeEach
   void open() throws IOException {
-    launcher = new Launcher(LauncherBinary.in(folder.resolve("data")), folder);
+    launcher =
+        new Launcher(LauncherBinary.in(folder.resolve("data")), folder, new InstanceId("test"));
     planted = Files.createDirectory(folder.resolve("planted"));
     Files.writeString(planted.resolve("agent"), "#!/bin/sh\n");
   }

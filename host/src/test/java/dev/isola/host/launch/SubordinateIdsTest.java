@@ -3,6 +3,7 @@ package dev.isola.host.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.Prerequisite;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -134,7 +135,8 @@ final class SubordinateIdsTest {
 
   @Test
   void missingRangeIsReported() throws IOException {
-    try (Launcher launcher = new Launcher(LauncherBinary.in(folder), folder)) {
+    try (Launcher launcher =
+        new Launcher(LauncherBinary.in(folder), folder, new InstanceId("test"))) {
       SubordinateIds none = new SubordinateIds(launcher, folder, true);
       Prerequisite line = none.prerequisite();
       assertThat(none.pair()).isEmpty();

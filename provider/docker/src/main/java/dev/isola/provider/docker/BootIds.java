@@ -2,6 +2,7 @@ package dev.isola.provider.docker;
 
 import dev.isola.host.launch.ContainerBootIds;
 import dev.isola.link.Deadline;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -27,8 +28,13 @@ final class BootIds implements AutoCloseable {
    *     its kernel
    * @param refusal called when the launcher turns out to have no access
    */
-  BootIds(boolean hostSockets, boolean privileged, Path programs, Runnable refusal) {
-    this.mounts = new ContainerBootIds(programs);
+  BootIds(
+      boolean hostSockets,
+      boolean privileged,
+      Path programs,
+      InstanceId installation,
+      Runnable refusal) {
+    this.mounts = new ContainerBootIds(programs, installation);
     this.refusal = refusal;
     this.obstacle =
         !hostSockets

@@ -66,6 +66,7 @@ final class DockerProvider implements Provider {
             variant.usesHostSockets(settings),
             ContainerBootIds.available(),
             programs,
+            context.instance(),
             () -> info = null);
     this.description = new DockerDescription(variant, settings, check, bootIds);
     this.sandboxResources = new SandboxResources(engine, context, variant.name());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.host.launch.ContainerBootIds;
 import dev.isola.link.Deadline;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ProviderUnavailable;
 import java.io.IOException;
@@ -27,7 +28,8 @@ final class BootIdsTest {
   private final AtomicInteger refusals = new AtomicInteger();
 
   private BootIds bootIds(boolean hostSockets, boolean privileged) {
-    return new BootIds(hostSockets, privileged, folder, refusals::incrementAndGet);
+    return new BootIds(
+        hostSockets, privileged, folder, new InstanceId("bootids"), refusals::incrementAndGet);
   }
 
   private static Deadline deadline() {

@@ -76,7 +76,7 @@ public final class MachineHost implements AutoCloseable {
     this.images = new ImageStore(context.sharedFolder());
     this.orphans = new OrphanedCgroups(context, groups);
     this.agent = InstalledProgram.agent(programs);
-    this.launcher = new Launcher(LauncherBinary.in(programs), programs);
+    this.launcher = new Launcher(LauncherBinary.in(programs), programs, context.instance());
     this.bootFiles = new BootFiles(data.resolve("boot"), config, context.sharedFolder(), agent);
     this.rootDisks = new RootDisks(data.resolve("disks"));
     this.scratchDisks = new ScratchDisks(data.resolve("empty"));
