@@ -6,7 +6,10 @@ import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.exec.CapturedOutput;
 import dev.isola.spi.exec.Command;
@@ -20,6 +23,7 @@ import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.provider.BasicFeature;
+import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,6 +37,7 @@ import java.util.concurrent.FutureTask;
 /** Reproduces past bugs, of Isola and of similar systems, against every provider. */
 public final class RegressionsChecks {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration DEADLINE = Duration.ofMinutes(5);
 
   /** Variables that any sandbox sets itself. */
   private static final Set<String> COMMON =
@@ -282,5 +287,20 @@ public final class RegressionsChecks {
     flood.close();
     Expect.equal("written beside the flood", FileContents.text(files, "file"), "the file");
     Expect.equal("after\n", check.output("echo after"), "a command after it");
+  }
+
+  /** Destroying a sandbox ended the processes of another one, whose id begins with its id. */
+  @Check("P4")
+  public void sandboxWhoseIdBeginsLikeAnotherOutlivesIt(CheckContext check) {
+    SandboxId shorter = check.sandbox().id();
+    SandboxId longer = new SandboxId(shorter + "x");
+    try {
+      Sandbox other =
+          check.provider().create(SandboxSpec.builder(longer).deadline(DEADLINE).build());
+      check.provider().destroy(shorter, DestroyOptions.FORCE);
+      Expect.equal("on\n", other.run(Command.shell("echo on")).stdout().text(), "the other one");
+    } finally {
+      check.provider().destroy(longer, DestroyOptions.FORCE);
+    }
   }
 }

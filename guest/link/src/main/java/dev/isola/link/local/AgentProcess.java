@@ -8,6 +8,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -56,7 +57,8 @@ public record AgentProcess(long pid, long startTime, boolean namespaces) {
     List<AgentProcess> found = new ArrayList<>();
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[1-9]*")) {
       for (Path process : processes) {
-        if (String.join("\0", commandLine(process)).contains(String.join("\0", marks))) {
+        // Whole words: the id of one sandbox may begin with that of another.
+        if (Collections.indexOfSubList(commandLine(process), marks) >= 0) {
           long pid = Long.parseLong(process.getFileName().toString());
           startTimeOf(pid).ifPresent(start -> found.add(new AgentProcess(pid, start, false)));
         }
