@@ -76,7 +76,7 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server.
+   * Opens a port and starts a server on it.
    *
    * @throws dev.isola.spi.error.ProviderUnavailable when the port cannot be opened
    * @throws dev.isola.spi.error.InvalidRequest when the address is reachable from other machines
@@ -93,7 +93,7 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server.
+   * Opens a port and starts a server on it.
    *
    * @param options optional features
    * @throws dev.isola.spi.error.ProviderUnavailable when the port cannot be opened
@@ -108,6 +108,35 @@ public final class IsolaServer implements AutoCloseable {
       AccessLog requests,
       HttpServerOptions options,
       Log log) {
+    ListeningPort port = ListeningPort.open(address);
+    boolean started = false;
+    try {
+      IsolaServer server = open(port, routes, hostFilter, keys, requests, options, log);
+      started = true;
+      return server;
+    } finally {
+      if (!started) {
+        port.close();
+      }
+    }
+  }
+
+  /**
+   * Starts a server on an open port, which it closes at its end.
+   *
+   * @param options optional features
+   * @throws dev.isola.spi.error.InvalidRequest when the address is reachable from other machines
+   *     and there is no key
+   */
+  public static IsolaServer open(
+      ListeningPort port,
+      Routes routes,
+      HostOriginFilter hostFilter,
+      ApiKeys keys,
+      AccessLog requests,
+      HttpServerOptions options,
+      Log log) {
+    Address address = port.address();
     if (keys.isEmpty() && !HostOriginFilter.isLoopback(address.host())) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
@@ -131,7 +160,11 @@ public final class IsolaServer implements AutoCloseable {
     connector.setHost(address.host());
     connector.setPort(address.port());
     connector.setIdleTimeout(address.idle().toMillis());
-    connector.setAcceptQueueSize(1024);
+    try {
+      connector.open(port.channel());
+    } catch (IOException e) {
+      throw new IllegalStateException("the server cannot use its port", e);
+    }
     jetty.addConnector(connector);
     RequestPipeline pipeline =
         new RequestPipeline(
@@ -186,8 +219,8 @@ public final class IsolaServer implements AutoCloseable {
       String why = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "port " + address.port() + " of " + address.host() + " cannot be opened: " + why,
-              "choose another address with --port or --host, or stop the process that uses it")
+              "the server at " + address.host() + " cannot be started: " + why,
+              "check the certificate and the settings below server")
           .exception(e);
     }
   }

@@ -18,6 +18,7 @@ import dev.isola.engine.ledger.LedgerSettingsStore;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.host.image.ImageStore;
 import dev.isola.server.IsolaServer;
+import dev.isola.server.ListeningPort;
 import dev.isola.server.api.Api;
 import dev.isola.server.audit.AuditReader;
 import dev.isola.server.auth.ApiKeys;
@@ -48,8 +49,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running server with all its parts. Opens the ledger first, because it holds the API keys, then
- * the port, then the slower parts. Closes them in reverse order.
+ * A running server with all its parts. Opens the port first, so that a process that cannot have it
+ * changes nothing, then the ledger, which holds the API keys, then the slower parts. Closes them in
+ * reverse order.
  */
 public final class RunningServer implements AutoCloseable {
   /** Time that requests in progress get to complete when the server stops. */
@@ -81,12 +83,17 @@ public final class RunningServer implements AutoCloseable {
   }
 
   private void start(CliEnvironment environment, Config config, InstantSource clock) {
+    ListeningPort port =
+        ListeningPort.open(
+            IsolaServer.Address.of(
+                config.get(ConfigKeys.SERVER_HOST), config.get(ConfigKeys.SERVER_PORT).intValue()));
+    closers.push(port::close);
     DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
     Path _ = data.createIfMissing(); // also for a ledger that is elsewhere
     Ledger ledger = Ledgers.open(LedgerLocation.of(config, data));
     closers.push(ledger::close);
     closers.push(new ShutdownReport(config, ledger, log)::write);
-    ApiKeys keys = keys(environment, config, ledger, clock, log);
+    ApiKeys keys = keys(environment, ledger, clock, log);
     MachineNames names = MachineNames.of(config.get(ConfigKeys.SERVER_HOST));
     Optional<String> e2bDomain = config.get(ConfigKeys.E2B_DOMAIN);
     Optional<LocalCertificateAuthority> authority = authority(config, data, clock);
@@ -99,8 +106,7 @@ public final class RunningServer implements AutoCloseable {
     ImageService images = new HostImages(store);
     IsolaServer server =
         IsolaServer.open(
-            IsolaServer.Address.of(
-                config.get(ConfigKeys.SERVER_HOST), config.get(ConfigKeys.SERVER_PORT).intValue()),
+            port,
             Api.routes(
                 serving,
                 keys,
@@ -144,6 +150,9 @@ public final class RunningServer implements AutoCloseable {
               + " E2B sandbox created without secure: true controls that sandbox, without a key");
     }
     authority.ifPresent(one -> renewCertificate(environment, one, server));
+    if (keys.isEmpty()) { // so the address is a loopback address
+      printFirstKey(environment, keys);
+    }
     print(environment, StartupReport.listeningLine(server, names, domains, e2bDomain) + "\n");
     try {
       Optional<SharedInstallation> shared =
@@ -227,16 +236,8 @@ public final class RunningServer implements AutoCloseable {
     closers.push(renewal::close);
   }
 
-  /**
-   * Opens the API keys. On a loopback address, creates and prints the first key; on any other
-   * address a key must exist.
-   */
   private static ApiKeys keys(
-      CliEnvironment environment,
-      Config config,
-      Ledger ledger,
-      InstantSource clock,
-      ServerLog log) {
+      CliEnvironment environment, Ledger ledger, InstantSource clock, ServerLog log) {
     Optional<String> provided =
         Optional.ofNullable(environment.variables().get("ISOLA_API_KEY"))
             .filter(key -> !key.isEmpty());
@@ -250,18 +251,20 @@ public final class RunningServer implements AutoCloseable {
               + ": if a client sends it to a public preview, the sandbox can read it; choose a key"
               + " that does");
     }
-    if (keys.isEmpty() && HostOriginFilter.isLoopback(config.get(ConfigKeys.SERVER_HOST))) {
-      ErrorReport.writeLine(
-          environment,
-          "the first key, shown this once: " + keys.create("first", Scope.ADMIN).secret());
-      ErrorReport.writeLine(
-          environment,
-          "as E2B_API_KEY the same key begins with "
-              + ApiKeys.E2B_PREFIX
-              + " in place of "
-              + ApiKeys.PREFIX);
-    }
     return keys;
+  }
+
+  /** Creates the first key and prints it, once the server has started with what could fail. */
+  private static void printFirstKey(CliEnvironment environment, ApiKeys keys) {
+    ErrorReport.writeLine(
+        environment,
+        "the first key, shown this once: " + keys.create("first", Scope.ADMIN).secret());
+    ErrorReport.writeLine(
+        environment,
+        "as E2B_API_KEY the same key begins with "
+            + ApiKeys.E2B_PREFIX
+            + " in place of "
+            + ApiKeys.PREFIX);
   }
 
   private static void print(CliEnvironment environment, String text) {

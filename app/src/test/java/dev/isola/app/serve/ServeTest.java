@@ -9,6 +9,7 @@ import java.io.InputStreamReader;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -107,6 +108,19 @@ class ServeTest {
     Matcher id = Pattern.compile("\"id\":\"([a-z0-9]+)\"").matcher(json);
     assertThat(id.find()).as(json).isTrue();
     return id.group(1);
+  }
+
+  @Test
+  void serverThatCannotOpenItsPortCreatesNothingAndPrintsNoKey() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Process server = start(Map.of(), "--port", Integer.toString(taken.getLocalPort()));
+      assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(server.exitValue()).isEqualTo(125);
+    }
+    assertThat(Files.readString(err()))
+        .contains("cannot be opened", "--port")
+        .doesNotContain("first key", "isk_");
+    assertThat(data.resolve("state")).doesNotExist();
   }
 
   @Test
