@@ -1,5 +1,6 @@
 package dev.isola.app.cli;
 
+import dev.isola.app.instance.InstanceClaim;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
@@ -166,6 +167,12 @@ public final class DataFolder {
       instance = known;
     }
     return known;
+  }
+
+  /** Shows other processes that this one uses the installation, until the result is closed. */
+  public InstanceClaim claim() {
+    InstanceId _ = instance(); // creates the file
+    return InstanceClaim.open(path);
   }
 
   /** Returns the id of this installation if a process of it has run before. */

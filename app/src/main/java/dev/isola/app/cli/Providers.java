@@ -1,5 +1,6 @@
 package dev.isola.app.cli;
 
+import dev.isola.app.instance.InstanceClaim;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
@@ -17,11 +18,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The providers on the class path. Each is created once, on first use. */
 public final class Providers implements AutoCloseable {
   private final Map<String, ConfiguredProvider> known;
   private final Map<String, Provider> created = new LinkedHashMap<>();
+  private @Nullable InstanceClaim claim;
   private final DataFolder data;
   private final InstantSource clock;
 
@@ -104,6 +107,9 @@ public final class Providers implements AutoCloseable {
           .with("provider", name)
           .exception();
     }
+    if (claim == null) {
+      claim = data.claim();
+    }
     Provider provider =
         configured.create(
             folder ->
@@ -118,5 +124,9 @@ public final class Providers implements AutoCloseable {
   public void close() {
     created.values().forEach(Provider::close);
     created.clear();
+    if (claim != null) {
+      claim.close();
+      claim = null;
+    }
   }
 }

@@ -115,6 +115,7 @@ final class LocalBuilds implements AutoCloseable {
     Log log = new ConsoleLog(context.console());
     Ledger ledger = Ledgers.open(LedgerConfig.sqlite(builds.path().resolve("ledger")));
     closers.push(ledger::close);
+    closers.push(builds.claim()::close);
     ProviderRegistry registry =
         ProviderRegistry.open(
             context.environment().factories(),

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The entries of a data folder: those that Isola creates, and others, which are never removed.
@@ -32,11 +33,23 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           DataFolder.MCP,
           "kernel",
           "instances",
+          "audit.jsonl",
           "secrets.key",
+          "secrets.key.new",
+          "server-name",
           "e2b-tls",
           "instance");
-  private static final List<String> PREFIXES =
-      List.of("audit.jsonl", ".backup-", ".restore-", ".instance", "secrets", "instance.");
+
+  /**
+   * Names with a number or a time. Whole names only: a file of the operator may begin like one of
+   * Isola.
+   */
+  private static final Pattern NUMBERED =
+      Pattern.compile(
+          "audit\\.jsonl\\.\\d+"
+              + "|\\.(backup-|restore-|instance|server-name)\\d+"
+              + "|secrets\\d+\\.part"
+              + "|(instance|secrets\\.key(\\.new)?)\\.before-restore-\\d{8}-\\d{6}");
 
   /**
    * Lists a folder. Without the file {@code instance} it is not a data folder, and nothing in it is
@@ -51,7 +64,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(data)) {
       for (Path entry : entries) {
         String name = entry.getFileName().toString();
-        (marked && isOwn(entry, name, providers) ? own : others).add(entry);
+        (marked && isOwn(name, providers) ? own : others).add(entry);
       }
     } catch (NoSuchFileException none) {
       return new DataFolderContent(List.of(), List.of());
@@ -61,16 +74,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
     return new DataFolderContent(List.copyOf(own), List.copyOf(others));
   }
 
-  private static boolean isOwn(Path entry, String name, List<String> providers) {
-    return NAMES.contains(name)
-        || providers.contains(name)
-        || PREFIXES.stream().anyMatch(name::startsWith)
-        || isProviderFolder(entry);
-  }
-
-  /** A provider that is no longer installed left its folder. */
-  private static boolean isProviderFolder(Path entry) {
-    return Files.isDirectory(entry.resolve("sandboxes"), LinkOption.NOFOLLOW_LINKS)
-        && Files.isDirectory(entry.resolve("bin"), LinkOption.NOFOLLOW_LINKS);
+  private static boolean isOwn(String name, List<String> providers) {
+    return NAMES.contains(name) || providers.contains(name) || NUMBERED.matcher(name).matches();
   }
 }

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** Removes what an installation left on this machine, apart from what its providers know. */
@@ -21,7 +20,6 @@ final class Purge {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Duration REMOVAL_TIMEOUT = Duration.ofHours(1);
   private static final long POLL_NANOS = 50_000_000;
-  private static final long PROGRAM_SECONDS = 20;
 
   private final PurgeTarget target;
   private final List<String> failed = new ArrayList<>();
@@ -35,7 +33,7 @@ final class Purge {
     return failed;
   }
 
-  /** Ends all processes and removes the control groups, networks, mounts and loop devices. */
+  /** Ends all processes and removes the control groups and networks. */
   void removeKernelObjects() {
     long end = System.nanoTime() + TIMEOUT.toNanos();
     PurgeTarget now = target.refresh();
@@ -48,14 +46,13 @@ final class Purge {
     now = target.refresh();
     for (InstanceTraces left : now.instances().values()) {
       left.processes().forEach(one -> failed.add("process " + one.pid() + " does not end"));
+      left.launchers().forEach(one -> failed.add("launcher " + one.pid() + " does not end"));
       left.groups()
           .forEach(
               id ->
                   failed.add("the control group isola-" + left.instance() + "-" + id + " is left"));
     }
     now.instances().keySet().forEach(id -> removeNetwork(new InstanceId(id)));
-    endLaunchers();
-    removeMounts();
   }
 
   private static boolean isClean(PurgeTarget target) {
@@ -66,6 +63,8 @@ final class Purge {
     boolean removed = true;
     for (InstanceTraces traces : now.instances().values()) {
       traces.processes().forEach(AgentProcess::kill);
+      // It would end by itself, but only some time after its last sandbox.
+      traces.launchers().forEach(AgentProcess::kill);
       for (SandboxId id : traces.groups()) {
         try {
           ControlGroups.ofHost().group(traces.instance(), id).remove(Duration.ofSeconds(2));
@@ -89,44 +88,6 @@ final class Purge {
     }
   }
 
-  /** A launcher ends by itself soon after its last sandbox; one that does not is killed. */
-  private void endLaunchers() {
-    long end = System.nanoTime() + TIMEOUT.toNanos();
-    List<HostProcess.Launcher> left = target.launchers();
-    while (!left.isEmpty() && System.nanoTime() - end < 0) {
-      left.forEach(one -> one.process().kill());
-      LockSupport.parkNanos(POLL_NANOS);
-      left = target.launchers();
-    }
-    left.forEach(one -> failed.add("launcher " + one.process().pid() + " does not end"));
-  }
-
-  private void removeMounts() {
-    DataFolderTraces traces = DataFolderTraces.of(PurgeTarget.real(target.data()));
-    traces.mounts().forEach(mount -> run("umount", mount));
-    traces.loopDevices().forEach(device -> run("losetup", "--detach", device));
-    traces = DataFolderTraces.of(PurgeTarget.real(target.data()));
-    traces.mounts().forEach(mount -> failed.add("the mount " + mount + " is left"));
-    traces.loopDevices().forEach(device -> failed.add("the loop device " + device + " is left"));
-  }
-
-  private void run(String... command) {
-    try {
-      Process process =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      if (!process.waitFor(PROGRAM_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (IOException e) {
-      failed.add(String.join(" ", command) + ": " + e.getMessage());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   /** Removes the entries of the data folder, and the folder itself if nothing else is in it. */
   void removeData(DataFolderContent content) {
     if (!failed.isEmpty()) {
@@ -142,7 +103,12 @@ final class Purge {
       }
     }
     try {
-      Files.deleteIfExists(target.data());
+      DataFolderMounts mounts = target.mounts();
+      boolean madeByOperator =
+          Files.isSymbolicLink(target.data()) || mounts.mounts().contains(mounts.data().toString());
+      if (!madeByOperator) {
+        Files.deleteIfExists(target.data());
+      }
     } catch (DirectoryNotEmptyException others) {
       // Files of others stay.
     } catch (IOException e) {

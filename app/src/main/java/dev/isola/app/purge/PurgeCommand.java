@@ -7,6 +7,8 @@ import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.IoErrors;
 import dev.isola.app.cli.UsageException;
+import dev.isola.app.instance.AgentConnections;
+import dev.isola.app.instance.InstanceProcesses;
 import dev.isola.app.remote.Contexts;
 import dev.isola.app.serve.LedgerLocation;
 import dev.isola.engine.config.Config;
@@ -16,7 +18,9 @@ import dev.isola.link.local.TreeRemoval;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.LedgerConfig;
 import dev.isola.store.LedgerFiles;
+import dev.isola.store.Ledgers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,8 +37,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "purge",
     description = {
-      "Destroy all sandboxes of an installation and remove its data, also if its data folder was",
-      "removed before. Lists everything and asks first."
+      "Destroy all sandboxes of an installation and remove its data. Touches only what carries the",
+      "id of the installation. Lists everything and asks first."
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:nothing is left", "1:something could not be removed"})
@@ -51,8 +55,8 @@ public final class PurgeCommand implements CliCommand {
       names = "--instance",
       paramLabel = "ID",
       description = {
-        "Also purge what is left of the installation with this id. Repeatable.",
-        "--dry-run lists the ids that are visible on this machine."
+        "Also purge what is left of the installation with this id, such as one whose data folder",
+        "was removed. Repeatable. --dry-run lists the ids that are visible on this machine."
       })
   private List<String> named = new ArrayList<>();
 
@@ -83,7 +87,7 @@ public final class PurgeCommand implements CliCommand {
     Path data = config.get(ConfigKeys.DATA).toAbsolutePath().normalize();
     PurgeTarget target = PurgeTarget.of(data, named, all);
     if (!dryRun) {
-      requireUnused(target);
+      requireUnused(target, config);
     }
     try (InstalledProviders installed = InstalledProviders.open(context, config, target)) {
       DataFolderContent content = DataFolderContent.of(data, installed.names());
@@ -97,6 +101,7 @@ public final class PurgeCommand implements CliCommand {
         context.console().printErr("nothing was removed");
         return ExitCodes.FAILED;
       }
+      requireNoProcess(target); // the answer may have taken long
       return remove(target, installed, content);
     } catch (IOException e) {
       throw Fault.of(
@@ -137,28 +142,71 @@ public final class PurgeCommand implements CliCommand {
     }
   }
 
-  /** Refuses while a process uses the data folder. */
-  private static void requireUnused(PurgeTarget target) {
-    Path data = target.data();
-    Optional<String> user =
-        new DataFolder(data)
-            .installations().stream()
-                .map(folder -> folder.path().resolve(LedgerLocation.FOLDER))
-                .filter(Files::isDirectory)
-                .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
-                .findFirst();
-    Optional<String> owner =
-        user.or(
-            () ->
-                target.launchers().stream()
-                    .filter(HostProcess.Launcher::hasOwner)
-                    .map(launcher -> Long.toString(launcher.owner()))
-                    .findFirst());
-    if (owner.isPresent()) {
-      throw inUse("process " + owner.get() + " (isola serve, run or image build) uses " + data);
+  /**
+   * Refuses while a process uses one of the installations. A process of this machine shows that by
+   * its claim, whatever the path of its data folder is; locks in the data folder and in the ledger
+   * show processes of other containers and machines.
+   */
+  private static void requireUnused(PurgeTarget target, Config config) {
+    requireNoProcess(target);
+    for (InstanceTraces one : target.instances().values()) {
+      AgentConnections.of(one.sandboxes())
+          .ifPresent(
+              id -> {
+                throw inUse(
+                    "a server is connected to sandbox "
+                        + id
+                        + " of installation "
+                        + one.instance());
+              });
     }
+    Path data = target.data();
+    new DataFolder(data)
+        .installations().stream()
+            .map(folder -> folder.path().resolve(LedgerLocation.FOLDER))
+            .filter(Files::isDirectory)
+            .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
+            .findFirst()
+            .ifPresent(
+                pid -> {
+                  throw inUse("process " + pid + " (isola serve or mcp) uses " + data);
+                });
     if (!new SandboxLeases(data).held().isEmpty()) {
       throw inUse("isola run uses " + data);
+    }
+    if (config.get(ConfigKeys.STORE_URL).isPresent() && target.recorded().containsKey(data)) {
+      requireNoServer(LedgerLocation.ofOneServer(config));
+    }
+  }
+
+  /** Opens the ledger, which its database refuses while a server of any machine uses it. */
+  private static void requireNoServer(LedgerConfig ledger) {
+    try {
+      Ledgers.open(ledger).close();
+    } catch (SandboxException e) {
+      throw Fault.of(
+              e.fault().code(),
+              "the ledger in store.url does not confirm that no server uses the installation: "
+                  + e.fault().problem()
+                  + "; nothing was removed",
+              "stop the servers, or leave store.url out if the database is gone for good")
+          .exception(e);
+    }
+  }
+
+  private static void requireNoProcess(PurgeTarget target) {
+    InstanceProcesses processes = InstanceProcesses.read();
+    for (InstanceTraces one : target.instances().values()) {
+      processes
+          .users(one.instance())
+          .forEach(
+              pid -> {
+                throw inUse(
+                    "process "
+                        + pid
+                        + " (a server or another isola command) uses installation "
+                        + one.instance());
+              });
     }
   }
 

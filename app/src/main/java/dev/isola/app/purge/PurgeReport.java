@@ -1,7 +1,10 @@
 package dev.isola.app.purge;
 
 import dev.isola.app.cli.Console;
+import dev.isola.link.local.AgentProcess;
 import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,7 +30,6 @@ record PurgeReport(
         && logins.isEmpty()
         && sandboxes().isEmpty()
         && volumes().isEmpty()
-        && target.launchers().isEmpty()
         && target.instances().values().stream().allMatch(InstanceTraces::isEmpty);
   }
 
@@ -53,11 +55,43 @@ record PurgeReport(
     if (postgres) {
       line("stays: the ledger in PostgreSQL; drop its schema to remove it");
     }
+    List<String> mounts = target.mounts().mounts();
+    if (!mounts.isEmpty()) {
+      line("stays: not mounted by Isola: " + names(mounts));
+    }
+    List<String> loopDevices = target.mounts().loopDevices();
+    if (!loopDevices.isEmpty()) {
+      line("stays: loop devices with files in the data folder: " + names(loopDevices));
+    }
     if (!target.others().isEmpty()) {
-      line(
-          "stays: other installations on this machine: "
-              + names(target.others())
-              + "; --instance ID removes what is left of one");
+      line("stays: other installations on this machine; --instance ID removes what is left of one");
+      target.others().values().forEach(this::printOther);
+    }
+  }
+
+  private void printOther(InstanceTraces other) {
+    List<String> programs =
+        other.processes().stream()
+            .map(PurgeReport::program)
+            .flatMap(Optional::stream)
+            .distinct()
+            .sorted()
+            .toList();
+    line(
+        "  "
+            + other.instance()
+            + ": "
+            + count(other.sandboxes().size(), "sandbox", "sandboxes")
+            + (programs.isEmpty() ? "" : ", running " + names(programs)));
+  }
+
+  /** Returns the program of a process as a hint for the operator; a purge does not depend on it. */
+  private static Optional<String> program(AgentProcess process) {
+    try {
+      return Optional.of(
+          Files.readSymbolicLink(Path.of("/proc", Long.toString(process.pid()), "exe")).toString());
+    } catch (IOException goneOrNotOurs) {
+      return Optional.empty();
     }
   }
 
@@ -81,15 +115,12 @@ record PurgeReport(
       }
       if (!traces.isEmpty()) {
         line(
-            count(traces.processes().size(), "process", "processes")
+            count(traces.processes().size() + traces.launchers().size(), "process", "processes")
                 + " and "
                 + count(traces.groups().size(), "control group", "control groups")
                 + " of installation "
                 + traces.instance());
       }
-    }
-    if (!target.launchers().isEmpty()) {
-      line(count(target.launchers().size(), "launcher process", "launcher processes"));
     }
     if (!volumes().isEmpty()) {
       line("volumes: " + names(volumes()));
@@ -109,7 +140,9 @@ record PurgeReport(
     json.put("volumes", List.copyOf(volumes()));
     json.put("files", fileNames(content.own()));
     logins.ifPresent(file -> json.put("logins", file.toString()));
-    json.put("others", List.copyOf(target.others()));
+    json.put("others", List.copyOf(target.others().keySet()));
+    json.put("mounts", target.mounts().mounts());
+    json.put("loopDevices", target.mounts().loopDevices());
     return json;
   }
 

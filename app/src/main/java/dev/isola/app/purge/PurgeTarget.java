@@ -10,14 +10,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * The installations to purge, and those that are visible and stay.
@@ -26,17 +23,17 @@ import java.util.TreeSet;
  * @param recorded the folders with an id: the data folder and those of image builds and of
  *     microvmctl in it; empty if the data folder was removed
  * @param instances the traces of the installations to purge
- * @param others the ids of the other installations that are visible
+ * @param others the other installations that are visible, by id
  */
 record PurgeTarget(
     Path data,
     Map<Path, InstanceId> recorded,
     Map<String, InstanceTraces> instances,
-    Set<String> others) {
+    Map<String, InstanceTraces> others) {
 
   /**
-   * Chooses the installations: that of the data folder, those whose processes use the data folder
-   * although it was removed, and those that the operator names.
+   * Chooses the installations: that of the data folder and those in it, by the ids that the folders
+   * record, and those that the operator names.
    */
   static PurgeTarget of(Path data, List<String> named, boolean all) {
     Map<Path, InstanceId> recorded = new LinkedHashMap<>();
@@ -44,19 +41,16 @@ record PurgeTarget(
       Path folder = installation.path();
       recorded(folder).ifPresent(id -> recorded.put(folder, id));
     }
-    Map<String, InstanceTraces> visible = InstanceTraces.all(DataFolderTraces.of(real(data)));
+    Map<String, InstanceTraces> visible = InstanceTraces.all();
     Map<String, InstanceTraces> chosen = new TreeMap<>();
     recorded
         .values()
         .forEach(
             id ->
                 chosen.put(id.value(), visible.getOrDefault(id.value(), InstanceTraces.none(id))));
-    visible.forEach(
-        (id, traces) -> {
-          if (traces.inDataFolder() || all) {
-            chosen.put(id, traces);
-          }
-        });
+    if (all) {
+      chosen.putAll(visible);
+    }
     for (String id : named) {
       if (!SandboxId.isValid(id)) {
         throw new UsageException(
@@ -65,14 +59,14 @@ record PurgeTarget(
       }
       chosen.put(id, visible.getOrDefault(id, InstanceTraces.none(new InstanceId(id))));
     }
-    Set<String> others = new TreeSet<>(visible.keySet());
-    others.removeAll(chosen.keySet());
+    Map<String, InstanceTraces> others = new TreeMap<>(visible);
+    others.keySet().removeAll(chosen.keySet());
     return new PurgeTarget(data, recorded, chosen, others);
   }
 
   /** Reads the traces again. */
   PurgeTarget refresh() {
-    Map<String, InstanceTraces> visible = InstanceTraces.all(DataFolderTraces.of(real(data)));
+    Map<String, InstanceTraces> visible = InstanceTraces.all();
     Map<String, InstanceTraces> now = new TreeMap<>();
     instances.forEach(
         (id, before) ->
@@ -80,30 +74,12 @@ record PurgeTarget(
     return new PurgeTarget(data, recorded, now, others);
   }
 
-  /** Returns the launchers of the data folder, without those of this process. */
-  List<HostProcess.Launcher> launchers() {
-    long self = ProcessHandle.current().pid();
-    List<HostProcess.Launcher> found = new ArrayList<>();
-    for (HostProcess process : HostProcess.all()) {
-      if (process instanceof HostProcess.Launcher launcher
-          && launcher.owner() != self
-          && (launcher.socket().startsWith(data) || launcher.socket().startsWith(real(data)))) {
-        found.add(launcher);
-      }
-    }
-    return found;
-  }
-
-  /** Returns the path without symbolic links, also of a folder that was removed. */
-  static Path real(Path data) {
+  /** Returns what is mounted in the data folder, and the loop devices with files in it. */
+  DataFolderMounts mounts() {
     try {
-      Path parent = data.getParent();
-      Path name = data.getFileName();
-      return Files.exists(data)
-          ? data.toRealPath()
-          : parent == null || name == null ? data : parent.toRealPath().resolve(name);
+      return new DataFolderMounts(data.toRealPath());
     } catch (IOException gone) {
-      return data;
+      return new DataFolderMounts(data);
     }
   }
 

@@ -162,6 +162,7 @@ public final class RunningServer implements AutoCloseable {
       if (shared.isEmpty() && config.get(ConfigKeys.STORE_URL).isPresent()) {
         SharedInstallation.record(ledger, data);
       }
+      closers.push(data.claim()::close);
       if (shared.isPresent()) {
         closers.push(keys.followChanges(log)::close);
       }

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -113,14 +114,21 @@ class PurgeTest {
       assertThat(data).doesNotExist();
       assertThat(left(instance)).as("the sandbox runs on").isNotEmpty();
 
-      CommandResult listed = isola().call("purge", "--dry-run");
+      CommandResult unnamed = isola().call("purge", "--yes");
+      assertThat(unnamed.code()).isZero();
+      assertThat(unnamed.out())
+          .contains("nothing is left of the installation in " + data, "other installations")
+          .containsPattern(instance + ": \\d+ sandbox");
+      assertThat(left(instance)).as("a path is no evidence").isNotEmpty();
+
+      CommandResult listed = isola().call("purge", "--dry-run", "--instance", instance.value());
       assertThat(listed.out())
           // The killed server may leave sandboxes of its health checks, too.
           .containsPattern("sandboxes without records, of installation " + instance + ": .*" + id)
           .contains("other installations");
       assertThat(left(instance)).as("a dry run removes nothing").isNotEmpty();
 
-      CommandResult purged = isola().call("purge", "--yes");
+      CommandResult purged = isola().call("purge", "--yes", "--instance", instance.value());
       assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
       assertThat(left(instance)).isEmpty();
       assertThat(data).doesNotExist();
@@ -214,6 +222,56 @@ class PurgeTest {
     assertThat(terminal.call("purge").code()).isZero();
     assertThat(data).doesNotExist();
     assertThat(left(instance)).isEmpty();
+  }
+
+  @Test
+  void installationWithALiveProcessIsNotPurgedWhateverThePathOfItsFolder() throws Exception {
+    Process server = startIsola(folder.resolve("err"), "serve", "--port", "0");
+    try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+      String url = out.readLine().substring("Isola listening on ".length());
+      HttpCalls api = new HttpCalls(url, LiveServer.KEY);
+      String id = api.create("{\"ttlSeconds\":600}");
+      InstanceId instance = instance(data);
+      Path elsewhere = Files.createDirectories(folder.resolve("elsewhere"));
+      CommandLineFixture operator =
+          new CommandLineFixture(elsewhere, new BubblewrapProviderFactory());
+      CommandResult named = operator.call("purge", "--yes", "--instance", instance.value());
+      assertThat(named.code()).isEqualTo(125);
+      assertThat(named.err()).contains("process " + server.pid(), "nothing was removed");
+
+      // A copy by other means than isola backup has the same id, and no lock that a server holds.
+      Files.copy(data.resolve("instance"), elsewhere.resolve("instance"));
+      CommandResult copied = operator.call("purge", "--yes");
+      assertThat(copied.code()).isEqualTo(125);
+      assertThat(copied.err()).contains("process " + server.pid(), instance.value());
+
+      assertThat(api.exec(id, "echo on")).isEqualTo("on\n");
+    } finally {
+      server.destroy();
+      server.waitFor();
+    }
+    CommandResult purged = isola().call("purge", "--yes");
+    assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
+  }
+
+  @Test
+  void filesWithNamesThatBeginLikeThoseOfIsolaStay() throws Exception {
+    InstanceId _ = leaveSandbox();
+    Set<String> foreign =
+        Set.of("secrets-of-mine.txt", "audit.jsonl.gz", "instance.txt", ".backup-notes");
+    for (String name : foreign) {
+      Files.writeString(data.resolve(name), "mine");
+    }
+    Files.createDirectories(data.resolve("mine/bin"));
+    Files.createDirectories(data.resolve("mine/sandboxes"));
+    CommandResult purged = isola().call("purge", "--yes");
+    assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
+    try (var entries = Files.list(data)) {
+      assertThat(entries.map(one -> one.getFileName().toString()))
+          .containsAll(foreign)
+          .contains("mine")
+          .hasSize(foreign.size() + 1);
+    }
   }
 
   @Test
