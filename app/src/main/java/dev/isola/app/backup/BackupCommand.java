@@ -90,13 +90,22 @@ public final class BackupCommand implements CliCommand {
               "name its data folder with --data or ISOLA_DATA")
           .exception();
     }
+    LedgerConfig.Location ledger = LedgerLocation.of(config, new DataFolder(data)).location();
+    if (ledger instanceof LedgerConfig.Folder(Path folder) && !LedgerFiles.exists(folder)) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "there is no ledger in " + folder + ": no server has used the data folder " + data,
+              "name the data folder of the server with --data or ISOLA_DATA, or its configuration"
+                  + " with --config if the ledger is in PostgreSQL (store.url)")
+          .exception();
+    }
     if (Files.exists(archive)) {
       throw Fault.of(
               ErrorCode.CONFLICT, archive + " already exists", "name a file that does not exist")
           .exception();
     }
     try {
-      report(write(config, data, archive), archive);
+      report(write(config, data, ledger, archive), archive);
       config
           .get(ConfigKeys.SECRETS_KEY)
           .ifPresent(
@@ -121,16 +130,19 @@ public final class BackupCommand implements CliCommand {
   private record Contents(
       boolean ledger, Optional<Long> snapshots, List<String> folders, boolean unchanged) {}
 
-  private Contents write(Config config, Path data, Path archive) throws IOException {
-    LedgerConfig.Location ledger = LedgerLocation.of(config, new DataFolder(data)).location();
+  private Contents write(Config config, Path data, LedgerConfig.Location ledger, Path archive)
+      throws IOException {
     try (StagingFolder staging = StagingFolder.create(data, ".backup-")) {
       // The time comes first: everything created later may be missing in the backup.
-      new BackupManifest(Instant.now(), Files.readString(data.resolve(INSTANCE)).strip())
+      new BackupManifest(
+              Instant.now(),
+              Files.readString(data.resolve(INSTANCE)).strip(),
+              config.get(ConfigKeys.SNAPSHOTS_PLACE))
           .write(staging.path());
       List<String> staged = new ArrayList<>(List.of(BackupManifest.FILE));
       boolean hasLedger = false;
       Map<String, Bytes> keys = keys(data);
-      if (ledger instanceof LedgerConfig.Folder(Path folder) && LedgerFiles.exists(folder)) {
+      if (ledger instanceof LedgerConfig.Folder(Path folder)) {
         LedgerFiles.copy(folder, staging.createFolder(LedgerLocation.FOLDER));
         staged.add(LedgerLocation.FOLDER + "/ledger.db");
         hasLedger = true;

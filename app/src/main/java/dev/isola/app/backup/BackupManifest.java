@@ -20,8 +20,9 @@ import java.util.Map;
  *
  * @param createdAt when the copy of the ledger was begun
  * @param instance the id of the installation
+ * @param snapshots where the installation stores snapshots; empty for its data folder
  */
-record BackupManifest(Instant createdAt, String instance) {
+record BackupManifest(Instant createdAt, String instance, String snapshots) {
   static final String FILE = "isola-backup.json";
   private static final int FORMAT = 1;
   private static final long MAX_BYTES = 1 << 16;
@@ -32,6 +33,7 @@ record BackupManifest(Instant createdAt, String instance) {
     document.put("version", VersionCommand.version());
     document.put("createdAt", createdAt.toString());
     document.put("instance", instance);
+    document.put("snapshots", snapshots);
     Files.writeString(folder.resolve(FILE), Json.text(document) + "\n");
   }
 
@@ -51,7 +53,9 @@ record BackupManifest(Instant createdAt, String instance) {
         throw invalid(archive, FILE + " has no valid instance id");
       }
       return new BackupManifest(
-          Instant.parse(document.optionalText("createdAt").orElse("")), instance);
+          Instant.parse(document.optionalText("createdAt").orElse("")),
+          instance,
+          document.optionalText("snapshots").orElse(""));
     } catch (IOException | DateTimeException | IllegalArgumentException e) {
       throw invalid(archive, FILE + " cannot be parsed: " + e.getMessage());
     }

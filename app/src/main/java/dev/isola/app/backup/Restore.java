@@ -2,10 +2,13 @@ package dev.isola.app.backup;
 
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.IoErrors;
+import dev.isola.app.instance.InstanceProcesses;
 import dev.isola.app.serve.LedgerLocation;
+import dev.isola.app.serve.SharedInstallation;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.reconcile.LedgerRestore;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -26,12 +29,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Restores a backup into a data folder. Everything is extracted and checked before the first
  * change. The ledger comes last, so that a restore that failed can be repeated.
  *
- * @param replace whether the ledger of the data folder may be replaced
+ * <p>The result is a copy of the installation with an id of its own, so that it never acts on what
+ * carries the id of the original, or it takes the place of the original.
+ *
+ * @param replace whether the result has the id of the original, and may replace its ledger
  */
 record Restore(Config config, boolean replace, InstantSource clock) {
   private static final DateTimeFormatter STAMP =
@@ -85,7 +92,12 @@ record Restore(Config config, boolean replace, InstantSource clock) {
   private Result install(Path staged, Path archive, Path data, LedgerConfig ledger)
       throws IOException {
     BackupManifest manifest = BackupManifest.read(staged, archive);
-    requireSameInstallation(data, manifest);
+    if (replace) {
+      requireOriginalPlace(data, manifest);
+    } else {
+      requireCopyPlace(data, manifest, ledger);
+    }
+    requireLedgerOf(manifest, ledger);
     String suffix = "before-restore-" + STAMP.format(clock.instant());
     Path ledgerCopy = staged.resolve(LedgerLocation.FOLDER);
     boolean hasLedger = Files.isDirectory(ledgerCopy);
@@ -109,28 +121,27 @@ record Restore(Config config, boolean replace, InstantSource clock) {
       Files.move(nextKey, nextKey.resolveSibling(nextKey.getFileName() + "." + suffix));
     }
     replaceFile(staged.resolve(BackupCommand.NEXT_SECRETS_KEY), data, suffix);
-    replaceFile(staged.resolve(BackupCommand.INSTANCE), data, suffix);
+    if (replace) {
+      replaceFile(staged.resolve(BackupCommand.INSTANCE), data, suffix);
+    }
+    InstanceId instance = new DataFolder(data).instance(); // a new one for a copy
     if (hasLedger && ledger.location() instanceof LedgerConfig.Folder(Path folder)) {
       LedgerFiles.install(folder, ledgerCopy, suffix);
     } else {
       try (Ledger server = Ledgers.open(ledger)) {
         LedgerRestore.prepare(server, manifest.createdAt(), clock.instant());
+        SharedInstallation.replace(server, instance);
       }
     }
-    return new Result(manifest.createdAt(), manifest.instance(), kept);
+    return new Result(manifest.createdAt(), instance.value(), kept);
   }
 
   /** Changes the copy before it is moved, so that no server can start without the change. */
   private void prepareLedger(Path copy, BackupManifest manifest, LedgerConfig configured) {
-    if (!(configured.location() instanceof LedgerConfig.Folder(Path folder))) {
+    if (!(configured.location() instanceof LedgerConfig.Folder)) {
       throw conflict(
           "the backup has a SQLite ledger, and the configuration names PostgreSQL (store.url)",
           "restore with the configuration of the installation that was backed up");
-    }
-    if (LedgerFiles.exists(folder) && !replace) {
-      throw conflict(
-          "there is already a ledger in " + folder,
-          "add --replace to rename it, or restore to another folder with --data");
     }
     LedgerFiles.check(copy);
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(copy))) {
@@ -138,21 +149,73 @@ record Restore(Config config, boolean replace, InstantSource clock) {
     }
   }
 
-  private static void requireSameInstallation(Path data, BackupManifest manifest)
-      throws IOException {
-    Path file = data.resolve(BackupCommand.INSTANCE);
-    if (Files.exists(file)) {
-      String existing = Files.readString(file).strip();
-      if (!existing.equals(manifest.instance())) {
-        throw conflict(
-            "the data folder "
-                + data
-                + " belongs to installation "
-                + existing
-                + ", and the backup to "
-                + manifest.instance(),
-            "restore to another folder with --data");
-      }
+  /** Refuses to take the place of an installation that lives, or the folder of another one. */
+  private static void requireOriginalPlace(Path data, BackupManifest manifest) {
+    Optional<InstanceId> existing = new DataFolder(data).existingInstance();
+    if (existing.isPresent() && !existing.get().value().equals(manifest.instance())) {
+      throw conflict(
+          "the data folder "
+              + data
+              + " belongs to installation "
+              + existing.get()
+              + ", and the backup to "
+              + manifest.instance(),
+          "restore to another folder with --data");
+    }
+    InstanceProcesses.read()
+        .users(new InstanceId(manifest.instance()))
+        .forEach(
+            pid -> {
+              throw conflict(
+                  "process "
+                      + pid
+                      + " (a server or another isola command) uses installation "
+                      + manifest.instance()
+                      + ", which the backup would replace",
+                  "stop it first, or restore a copy to another folder without --replace");
+            });
+  }
+
+  /** Refuses to make a copy in the place of an installation, or one that shares its snapshots. */
+  private void requireCopyPlace(Path data, BackupManifest manifest, LedgerConfig ledger) {
+    if (ledger.location() instanceof LedgerConfig.Folder(Path folder)
+        && LedgerFiles.exists(folder)) {
+      throw conflict(
+          "there is already a ledger in " + folder,
+          "add --replace to rename it, or restore to another folder with --data");
+    }
+    Optional<InstanceId> existing = new DataFolder(data).existingInstance();
+    if (existing.isPresent() && existing.get().value().equals(manifest.instance())) {
+      throw conflict(
+          "the data folder " + data + " is that of the installation in the backup",
+          "add --replace to restore in its place, or restore a copy to another folder with --data");
+    }
+    if (!manifest.snapshots().isEmpty()
+        && manifest.snapshots().equals(config.get(ConfigKeys.SNAPSHOTS_PLACE))) {
+      throw conflict(
+          "a copy would share the snapshots in "
+              + manifest.snapshots()
+              + " with the installation in the backup, and remove what that one stored",
+          "set snapshots.place to a copy of them, or add --replace to restore in its place");
+    }
+  }
+
+  private static void requireLedgerOf(BackupManifest manifest, LedgerConfig ledger) {
+    if (ledger.location() instanceof LedgerConfig.Folder) {
+      return;
+    }
+    try (Ledger server = Ledgers.open(ledger)) {
+      SharedInstallation.recorded(server)
+          .filter(id -> !id.value().equals(manifest.instance()))
+          .ifPresent(
+              id -> {
+                throw conflict(
+                    "the ledger in PostgreSQL belongs to installation "
+                        + id
+                        + ", and the backup to "
+                        + manifest.instance(),
+                    "restore the ledger with pg_restore first, and name its database in store.url");
+              });
     }
   }
 

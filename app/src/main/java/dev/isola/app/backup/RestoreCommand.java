@@ -32,7 +32,8 @@ import picocli.CommandLine.Parameters;
     name = "restore",
     description = {
       "Restore an installation from a file that isola backup has written.",
-      "The server must be stopped. Nothing that exists is removed."
+      "The server must be stopped. Nothing that exists is removed. Without --replace the result is",
+      "a copy with an id of its own, which does not manage the sandboxes of the original."
     })
 public final class RestoreCommand implements CliCommand {
   private final CommandContext context;
@@ -42,7 +43,10 @@ public final class RestoreCommand implements CliCommand {
 
   @Option(
       names = "--replace",
-      description = "Replace the ledger of the data folder; the existing one is renamed.")
+      description = {
+        "Take the place of the original, with its id and its sandboxes. An existing ledger is",
+        "renamed. Refused while a process of this machine uses the original."
+      })
   private boolean replace;
 
   @Option(
@@ -144,7 +148,13 @@ public final class RestoreCommand implements CliCommand {
       console.print(json);
       return;
     }
-    console.print("restored the backup of " + result.createdAt() + "\n");
+    console.print(
+        "restored the backup of "
+            + result.createdAt()
+            + (replace ? "" : " as a copy")
+            + ", installation "
+            + result.instance()
+            + "\n");
     if (!result.kept().isEmpty()) {
       console.print("already there and kept: " + String.join(", ", result.kept()) + "\n");
     }

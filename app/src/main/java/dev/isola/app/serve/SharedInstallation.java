@@ -90,6 +90,16 @@ public final class SharedInstallation {
     String _ = ledger.settings().putIfAbsent(SCOPE, INSTANCE, data.instance().value());
   }
 
+  /** Returns the instance id of the servers that have used a ledger in PostgreSQL. */
+  public static Optional<InstanceId> recorded(Ledger ledger) {
+    return ledger.settings().get(SCOPE, INSTANCE).map(InstanceId::new);
+  }
+
+  /** Records another instance id, for a ledger that was restored as a copy. */
+  public static void replace(Ledger ledger, InstanceId instance) {
+    ledger.settings().put(SCOPE, INSTANCE, instance.value());
+  }
+
   /** Returns whether a server has used a ledger in PostgreSQL. */
   public static boolean isRecorded(Ledger ledger) {
     return ledger.settings().get(SCOPE, INSTANCE).isPresent();

@@ -158,6 +158,87 @@ class BackupTest {
   }
 
   @Test
+  void purgeOfARestoredCopyLeavesTheOriginal() throws Exception {
+    Path trial = folder.resolve("trial");
+    CommandLineFixture copy = new CommandLineFixture(trial, new SubprocessProviderFactory());
+    try (LiveServer server = LiveServer.start(data)) {
+      String sandbox = calls(server).create("{}");
+      assertThat(isola("backup", archive.toString()).code()).isZero();
+      CommandResult restored = copy.call("restore", archive.toString());
+      assertThat(restored.code()).as(restored.err()).isZero();
+      String id = Files.readString(trial.resolve("instance")).strip();
+      assertThat(restored.out()).contains("as a copy, installation " + id);
+      assertThat(id).isNotEqualTo(Files.readString(data.resolve("instance")).strip());
+      try (LiveServer second = LiveServer.start(trial)) {
+        assertThat(calls(second).call("GET", "/api/v1/sandboxes/" + sandbox, "").toString())
+            .as("the record of a sandbox that is not the copy's")
+            .contains("lost");
+      }
+      CommandResult purged = copy.call("purge", "--yes", "--set", "floor=process");
+      assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
+      assertThat(trial).doesNotExist();
+      assertThat(calls(server).exec(sandbox, "echo on")).isEqualTo("on\n");
+    }
+  }
+
+  @Test
+  void replacementOfAnInstallationThatLivesIsRefused() throws Exception {
+    try (LiveServer server = LiveServer.start(data)) {
+      assertThat(calls(server).create("{}")).isNotEmpty();
+      assertThat(isola("backup", archive.toString()).code()).isZero();
+    }
+    // Any process with a claim: another command of this installation, in whatever folder.
+    Process user =
+        new ProcessBuilder("sleep", "600").redirectInput(data.resolve("instance").toFile()).start();
+    Path elsewhere = folder.resolve("elsewhere");
+    CommandLineFixture other = new CommandLineFixture(elsewhere, new SubprocessProviderFactory());
+    try {
+      CommandResult refused = other.call("restore", "--replace", archive.toString());
+      assertThat(refused.code()).isEqualTo(125);
+      assertThat(refused.err()).contains("process " + user.pid(), "nothing was changed");
+      assertThat(elsewhere.resolve("instance")).doesNotExist();
+    } finally {
+      user.destroyForcibly().waitFor();
+    }
+    assertThat(isola("restore", archive.toString()).err()).contains("already a ledger");
+    CommandResult moved = other.call("restore", "--replace", archive.toString());
+    assertThat(moved.code()).as(moved.err()).isZero();
+    assertThat(elsewhere.resolve("instance")).hasSameTextualContentAs(data.resolve("instance"));
+  }
+
+  @Test
+  void copyDoesNotShareTheSnapshotsOfTheOriginal() throws Exception {
+    String place = "snapshots.place=" + folder.resolve("snapshots");
+    try (LiveServer server =
+        LiveServer.start(data, new SubprocessProviderFactory(), "floor=process", place)) {
+      assertThat(calls(server).create("{}")).isNotEmpty();
+    }
+    assertThat(isola("backup", archive.toString(), "--set", place).code()).isZero();
+    CommandLineFixture copy =
+        new CommandLineFixture(folder.resolve("copy"), new SubprocessProviderFactory());
+    assertThat(copy.call("restore", archive.toString(), "--set", place).err())
+        .contains("would share the snapshots", "nothing was changed");
+    CommandResult own =
+        copy.call(
+            "restore",
+            archive.toString(),
+            "--set",
+            "snapshots.place=" + folder.resolve("own-snapshots"));
+    assertThat(own.code()).as(own.err()).isZero();
+  }
+
+  @Test
+  void backupWithoutALedgerIsRefused() throws Exception {
+    Files.createDirectories(data);
+    Files.writeString(data.resolve("instance"), "testnoledger1\n");
+    CommandResult refused = isola("backup", archive.toString());
+    assertThat(refused.code()).isEqualTo(125);
+    assertThat(refused.err())
+        .contains("there is no ledger in " + data.resolve("ledger"), "--data", "store.url");
+    assertThat(archive).doesNotExist();
+  }
+
+  @Test
   void restoreRefusesWhatItCannotRestore() throws Exception {
     assertThat(isola("backup", archive.toString()).err())
         .contains("there is no installation in " + data);

@@ -110,7 +110,9 @@ class PostgresBackupTest {
       api.call("DELETE", "/api/v1/keys/ci", "");
     }
     copyTables("dump", "isola");
-    CommandResult restored = isola("restore", archive.toString());
+    CommandResult copy = isola("restore", archive.toString());
+    assertThat(copy.err()).contains("is that of the installation in the backup", "--replace");
+    CommandResult restored = isola("restore", "--replace", archive.toString());
     assertThat(restored.code()).as(restored.err()).isZero();
     try (LiveServer server = start()) {
       HttpCalls api = new HttpCalls(server.url, key);
