@@ -53,7 +53,8 @@
  *                                      see cgroup_cleanup.h
  *    enter                             become root of the user namespace created by `users`, or of one without the
  *                                      subordinate user of `self`
- *    run PROGRAM ARGUMENT...           execute the program; always last
+ *    run PROGRAM ARGUMENT...           execute the program, a path or a name on the PATH of the launcher; always last. It
+ *                                      is looked up before `stage`, and also found where that covers its path
  *
  * A plan that ends with `push` or `mend` changes a running sandbox: see commit.h. A plan that ends with `merge` merges
  * layers: see merge.h. A plan that ends with `untouched FOLDER UID LIKE FIRST` answers "yes" or "no"; one that ends

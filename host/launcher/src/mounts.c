@@ -384,6 +384,15 @@ bool stage_beside(int source, const char *name, bool writable)
     return close_after(tree, ok);
 }
 
+bool stage_program(int program)
+{
+    int place = open(STAGE_PROGRAM, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (place < 0) return false;
+    int tree = clone_tree(program, (struct mount_options){.read_only = true}, -1);
+    bool ok = tree >= 0 && close_after(tree, move_tree(tree, place));
+    return close_after(place, ok);
+}
+
 bool stage_bundle(uid_t owner, const char *config, size_t length)
 {
     if (mkdir(STAGE_BUNDLE, 0700) != 0 || mkdir(STAGE_STATE, 0700) != 0) return false;

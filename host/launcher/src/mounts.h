@@ -12,6 +12,7 @@
 #define STAGE_BUNDLE STAGE "/bundle"
 #define STAGE_STATE STAGE "/state"
 #define STAGE_USERS STAGE "/users"
+#define STAGE_PROGRAM STAGE "/program"
 
 /* Properties of a mount. */
 struct mount_options {
@@ -23,6 +24,11 @@ struct mount_options {
 
 /* All functions return false and set errno on failure. Paths are inside the sandbox. */
 bool stage_open(void);
+/*
+ * Mounts a program of the host next to the root: the stage may cover its path, and root of the sandbox's user namespace
+ * may not be allowed to enter the folders above it.
+ */
+bool stage_program(int program);
 bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid);
 /* Creates a read-only file with this content. */
 bool stage_file(const char *path, const char *content, size_t length);

@@ -54,6 +54,65 @@ static void open_folders(struct step *s)
     }
 }
 
+/* Returns the last step if it executes a program, otherwise NULL. */
+static struct step *program_step(struct plan *plan)
+{
+    struct step *last = &plan->steps[plan->count - 1];
+    bool executes = strcmp(last->words[0], "run") == 0 || strcmp(last->words[0], "call") == 0;
+    return executes && last->count > 1 ? last : NULL;
+}
+
+/* The program that `run` or `call` executes, looked up before the stage. */
+static struct {
+    bool searched;
+    int error; /* why it was not found */
+    char path[PATH_MAX];
+    struct stat file;
+} executable;
+
+static bool is_program(const char *path)
+{
+    executable.error = 0;
+    errno = EACCES;
+    if (stat(path, &executable.file) != 0 || !S_ISREG(executable.file.st_mode) || access(path, X_OK) != 0)
+        executable.error = errno;
+    return executable.error == 0;
+}
+
+/* Searches only absolute folders of the PATH, as the server does when it looks for a program. */
+static bool find_program(const char *name)
+{
+    const char *folder = strchr(name, '/') ? NULL : getenv("PATH");
+    executable.searched = true;
+    snprintf(executable.path, sizeof executable.path, "%s", name);
+    if (strchr(name, '/')) return is_program(executable.path);
+    executable.error = ENOENT;
+    while (folder) {
+        int length = (int)strcspn(folder, ":");
+        int written = snprintf(executable.path, sizeof executable.path, "%.*s/%s", length, folder, name);
+        if (*folder == '/' && written < (int)sizeof executable.path && is_program(executable.path)) return true;
+        folder = folder[length] ? folder + length + 1 : NULL;
+    }
+    return false;
+}
+
+/*
+ * The path is preferred to the mount, because security modules assign profiles by path. A file that is at this path only
+ * now belongs to the sandbox.
+ */
+static void execute(const struct step *s)
+{
+    struct stat now;
+    errno = executable.error;
+    if (executable.error) return;
+    bool reachable = executable.searched && stat(executable.path, &now) == 0 && now.st_dev == executable.file.st_dev
+                     && now.st_ino == executable.file.st_ino;
+    execvpe(!executable.searched ? s->words[1]
+            : reachable          ? executable.path
+                                 : STAGE_PROGRAM,
+            s->words + 1, environment);
+}
+
 /* Opens the sources of mounts in the launcher's own mount namespace, before the stage covers anything. */
 static void open_sources(struct plan *plan)
 {
@@ -63,6 +122,8 @@ static void open_sources(struct plan *plan)
         int count = one ? 1 : strcmp(s->words[0], "overlay") == 0 ? 3 : 0;
         for (int k = 0; k < count && k + 1 < s->count; k++) open_source(s, k, k + 1);
         if (strcmp(s->words[0], "push") == 0 || strcmp(s->words[0], "mend") == 0) open_folders(s);
+        if (s == program_step(plan) && find_program(s->words[1]))
+            s->sources[0] = move_fd_up(open(executable.path, O_PATH | O_CLOEXEC));
         if (strcmp(s->words[0], "workspace") != 0 || s->count < 4) continue;
         open_source(s, 0, 2);
         if (s->count > 4) open_source(s, 1, 3);
@@ -205,6 +266,7 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
         ok = disk_unshare_mounts();
         if (ok) open_sources(plan);
         ok = ok && stage_open();
+        if (executable.searched && !executable.error) ok = ok && stage_program(program_step(plan)->sources[0]);
     } else if (is_step(s, "disk", 4)) {
         ok = disk_mount(s->words[1], s->words[2], s->words[3], s->words[4]);
     } else if (is_step(s, "make", 4)) {
@@ -278,7 +340,7 @@ static int take_call(const struct step *s)
     if (child == 0) {
         signal(SIGPIPE, SIG_DFL);
         if (dup2(pipes[1], 1) < 0 || dup2(pipes[1], 2) < 0) _exit(1);
-        execvpe(s->words[1], s->words + 1, environment);
+        execute(s);
         dprintf(2, "cannot execute %s: %s", s->words[1], strerror(errno));
         _exit(127);
     }
@@ -370,7 +432,7 @@ static void take_step(struct plan *plan, struct step *s)
     } else if (is_step(s, "call", 1)) {
         exit_with(take_call(s));
     } else if (is_step(s, "run", 1)) {
-        execvpe(s->words[1], s->words + 1, environment);
+        execute(s);
         fail("cannot execute %s", s->words[1]);
     } else {
         errno = 0;

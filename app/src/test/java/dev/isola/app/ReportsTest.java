@@ -93,6 +93,18 @@ class ReportsTest {
             """);
   }
 
+  /** A health check boots a sandbox if there is no result of an earlier one. */
+  @Test
+  void doctorDiscardsTheResultsOfEarlierBoots() throws IOException {
+    Path results = folder.resolve("data/subprocess/trials");
+    Files.createDirectories(results.getParent());
+    Files.createFile(results);
+    assertThat(isola().call("providers").code()).isZero();
+    assertThat(results).exists();
+    assertThat(isola().call("doctor").code()).isZero();
+    assertThat(results).doesNotExist();
+  }
+
   @Test
   void doctorReportsTheResourcesOfAProvidersMachine() {
     good.resources =

@@ -6,6 +6,7 @@ import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.engine.registry.ConfiguredProvider;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -13,6 +14,7 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
+import java.io.IOException;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,6 +60,17 @@ public final class Providers implements AutoCloseable {
     Map<String, ProviderInstance> instances = new LinkedHashMap<>();
     known.forEach((name, one) -> instances.put(name, one.instance()));
     return instances;
+  }
+
+  /** Makes the next health check of each provider boot a sandbox instead of reporting the last. */
+  public void discardProbeResults() {
+    for (ConfiguredProvider one : known.values()) {
+      try {
+        SandboxProbe.discardResults(data.path().resolve(one.folder()));
+      } catch (IOException unusable) {
+        // The health check reports a data folder that cannot be used.
+      }
+    }
   }
 
   /** Returns the programs that each provider declares, by provider name. */

@@ -65,6 +65,7 @@ public final class DoctorCommand implements CliCommand {
       List<DoctorCheck> checks = MachineChecks.checks(context.dataFolder());
       List<DoctorCheck> tools =
           ToolChecks.of(context.environment().variables(), providers.programs()).checks();
+      providers.discardProbeResults();
       List<ProviderReport> reports = ProviderReport.all(providers);
       long healthy = reports.stream().filter(report -> report.health().usable()).count();
       DoctorSummary summary =

@@ -62,6 +62,12 @@ public record ConfiguredProvider(
     }
   }
 
+  /** Returns the name of its folder in the data folder of the installation. */
+  public String folder() {
+    String name = instance.name();
+    return name.equals(instance.type()) ? name : FOLDER + name;
+  }
+
   /**
    * Creates the provider. A named instance has its own folder and its own instance id, so that two
    * instances at one backend do not claim the sandboxes of each other.
@@ -70,10 +76,10 @@ public record ConfiguredProvider(
    */
   public Provider create(Function<String, ProviderContext> contexts) {
     String name = instance.name();
+    ProviderContext context = contexts.apply(folder());
     if (name.equals(instance.type())) {
-      return factory.create(settings.config(), contexts.apply(name));
+      return factory.create(settings.config(), context);
     }
-    ProviderContext context = contexts.apply(FOLDER + name);
     return factory.create(
         settings.config(),
         new ProviderContext(

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A program of the host that isolates sandboxes or answers short queries. */
@@ -32,15 +33,21 @@ public record HostProgram(Path path) {
     }
   }
 
+  /** Returns the folders of programs: those of the server's PATH, then the usual ones. */
+  static String searchPath() {
+    String path = Optional.ofNullable(System.getenv("PATH")).orElse("") + ":" + DEFAULT_PATH;
+    return Stream.of(path.split(":"))
+        .filter(folder -> folder.startsWith("/"))
+        .distinct()
+        .collect(Collectors.joining(":"));
+  }
+
   /** Finds a program by name on the PATH, or by absolute path. */
   public static Optional<HostProgram> find(String name) {
-    String path = Optional.ofNullable(System.getenv("PATH")).orElse("") + ":" + DEFAULT_PATH;
     Stream<Path> places =
         name.startsWith("/")
             ? Stream.of(Path.of(name))
-            : Stream.of(path.split(":"))
-                .filter(folder -> folder.startsWith("/"))
-                .map(folder -> Path.of(folder, name));
+            : Stream.of(searchPath().split(":")).map(folder -> Path.of(folder, name));
     return places
         .filter(file -> Files.isRegularFile(file) && Files.isExecutable(file))
         .findFirst()

@@ -121,6 +121,7 @@ public final class Launcher implements AutoCloseable {
       ProcessBuilder builder = new ProcessBuilder(List.of(executable, "serve", socket.toString()));
       builder.environment().clear();
       builder.environment().put("ISOLA_INSTANCE", installation.value());
+      builder.environment().put("PATH", HostProgram.searchPath()); // finds what health examined
       builder.directory(Path.of("/").toFile());
       builder.redirectErrorStream(true);
       Process process = builder.start();

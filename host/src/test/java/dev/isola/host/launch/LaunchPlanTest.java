@@ -1,5 +1,6 @@
 package dev.isola.host.launch;
 
+import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -9,11 +10,14 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,6 +73,63 @@ final class LaunchPlanTest {
   @Test
   void missingProgramIsNamed() {
     refused(new LaunchPlan().run(List.of("/no/such/program")), "cannot execute /no/such/program");
+  }
+
+  /** Returns a copy of a shell in a folder that only its owner can enter, below the stage. */
+  private static Path privateShell() throws IOException {
+    Path folder = Files.createTempDirectory(Path.of("/tmp"), "isola-program");
+    return Files.copy(Path.of("/bin/sh"), folder.resolve("shell"), COPY_ATTRIBUTES);
+  }
+
+  private static void remove(Path shell) throws IOException {
+    Files.delete(shell);
+    Files.delete(shell.getParent());
+  }
+
+  private static LaunchPlan rootPlan() {
+    return SandboxUserIds.rangesAvailable() ? new LaunchPlan() : new LaunchPlan().step("self");
+  }
+
+  @Test
+  void programBelowTheStageIsExecuted() throws IOException {
+    Path shell = privateShell();
+    try {
+      List<String> run = List.of(shell.toString(), "-c", "echo it runs >&2; exit 3");
+      refused(rootPlan().step("stage").run(run), "it runs");
+    } finally {
+      remove(shell);
+    }
+  }
+
+  @Test
+  void programThatRootOfTheUserNamespaceCannotReachIsExecuted() throws IOException {
+    if (!SandboxUserIds.rangesAvailable()) {
+      Assumptions.abort("NOT RUN: only root has ranges of users");
+    }
+    Path home = Files.createTempDirectory(Path.of("/var/tmp"), "isola-home"); // not below the stage
+    Path shell = Files.copy(Path.of("/bin/sh"), home.resolve("shell"), COPY_ATTRIBUTES);
+    try {
+      List<String> run = List.of(shell.toString(), "-c", "echo it runs >&2; exit 3");
+      refused(
+          new LaunchPlan()
+              .step("users", "0", "1879048192", "65536")
+              .step("stage")
+              .step("enter")
+              .run(run),
+          "it runs");
+    } finally {
+      remove(shell);
+    }
+  }
+
+  @Test
+  void fileOfTheSandboxIsNotExecutedInPlaceOfTheProgram() {
+    refused(
+        rootPlan()
+            .step("stage")
+            .step("bind", "/bin/sh", "/bin/sh")
+            .run(List.of("/tmp/root/bin/sh", "-c", "echo it runs >&2; exit 3")),
+        "cannot execute /tmp/root/bin/sh: No such file or directory");
   }
 
   @Test

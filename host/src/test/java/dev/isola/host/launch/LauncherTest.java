@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,6 +64,16 @@ final class LauncherTest {
     assertThat(launcher.execute(new LaunchPlan().step("dance").encode(), TIMEOUT))
         .isEqualTo("error the plan has an unknown step: dance");
     assertThat(standing()).hasSize(1);
+  }
+
+  /** chroot is in a folder that execvp does not search without a PATH. */
+  @Test
+  void programsAreFoundWhereTheServerFindsThem() throws IOException {
+    if (HostProgram.find("chroot").isEmpty()) {
+      Assumptions.abort("NOT RUN: there is no chroot");
+    }
+    byte[] plan = new LaunchPlan().step("call", "chroot", "--version").encode();
+    assertThat(launcher.execute(plan, TIMEOUT)).isEqualTo("done");
   }
 
   @Test

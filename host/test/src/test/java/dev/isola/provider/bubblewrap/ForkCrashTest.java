@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.IsolatedBooter;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.link.local.LocalProvider;
@@ -20,6 +21,7 @@ import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -160,9 +162,11 @@ final class ForkCrashTest extends ForkTestBase {
               merged.countDown();
             }
           };
+      BubblewrapIsolator isolator =
+          new BubblewrapIsolator(
+              new BubblewrapProbe(ProviderConfig.EMPTY, new SandboxProbe(context)));
       try (Provider provider =
-          new LocalProvider(
-              context, new IsolatedBooter(context, new BubblewrapIsolator(), steps))) {
+          new LocalProvider(context, new IsolatedBooter(context, isolator, steps))) {
         Sandbox fork;
         Sandbox source = provider.attach(SOURCE).orElseThrow();
         try (ForkPoint origin = forking(source).createForkPoint()) {

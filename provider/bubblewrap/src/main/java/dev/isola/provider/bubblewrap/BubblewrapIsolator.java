@@ -20,13 +20,19 @@ import java.util.List;
 final class BubblewrapIsolator implements Isolator {
   static final String NAME = "bubblewrap";
 
-  private static final Traits TRAITS =
+  static final Traits TRAITS =
       new Traits(
           NAME,
           "kernel namespaces with bubblewrap; no daemon, works without root",
           Isolation.CONTAINER,
           "pid namespace: the kernel kills all processes when the agent exits",
           Duration.ofMillis(15));
+
+  private final BubblewrapProbe probe;
+
+  BubblewrapIsolator(BubblewrapProbe probe) {
+    this.probe = probe;
+  }
 
   @Override
   public Traits traits() {
@@ -35,12 +41,12 @@ final class BubblewrapIsolator implements Isolator {
 
   @Override
   public List<Prerequisite> prerequisites() {
-    return List.of(BubblewrapProbe.program(), BubblewrapProbe.namespaces());
+    return List.of(probe.program(), probe.namespaces());
   }
 
   @Override
   public Health health() {
-    return BubblewrapProbe.health();
+    return probe.health(this);
   }
 
   @Override
@@ -62,7 +68,7 @@ final class BubblewrapIsolator implements Isolator {
       plan.step("filter", filter, "setuid");
     }
     // All other mounts of the launcher are nodev.
-    List<String> arguments = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
+    List<String> arguments = new ArrayList<>(List.of(probe.name(), "--dev-bind", STAGED_ROOT, "/"));
     arguments.addAll(List.of("--proc", "/proc"));
     mask(arguments);
     if (Files.exists(Path.of(Containment.BOOT_ID))) {

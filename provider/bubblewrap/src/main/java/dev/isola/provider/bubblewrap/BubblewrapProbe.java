@@ -1,89 +1,115 @@
 package dev.isola.provider.bubblewrap;
 
+import dev.isola.host.launch.HostProgram;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.link.local.UserNamespaceRestriction;
 import dev.isola.spi.Health;
 import dev.isola.spi.provider.Prerequisite;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
+import dev.isola.spi.provider.ProviderConfig;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.TreeMap;
 
-/** Probes whether bubblewrap is installed and can create namespaces. */
+/**
+ * Probes whether bubblewrap is installed and can create namespaces, and how the last boot of a
+ * sandbox ended.
+ */
 final class BubblewrapProbe {
+  private static final Duration BOOT_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration FAILURE_TTL = Duration.ofSeconds(20);
+  private static final String PROGRAM = "bwrap";
   private static final String INSTALL = "install bubblewrap (apt-get install bubblewrap)";
-  private static final List<String> PROBE =
-      List.of(
-          "bwrap",
-          "--unshare-user",
-          "--unshare-pid",
-          "--unshare-net",
-          "--ro-bind",
-          "/",
-          "/",
-          "--proc",
-          "/proc",
-          "--dev",
-          "/dev",
-          "true");
+  private static final String[] NAMESPACES = {
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-net",
+    "--ro-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "true"
+  };
 
-  private record Result(boolean found, boolean ok, String text) {}
+  private final ProviderConfig config;
+  private final SandboxProbe boots;
 
-  private BubblewrapProbe() {}
-
-  static Prerequisite program() {
-    Result result = run(List.of("bwrap", "--version"));
-    return new Prerequisite(
-        "bwrap",
-        true,
-        result.ok(),
-        result.ok() || result.found() ? result.text() : "not found",
-        result.ok() ? "" : INSTALL);
+  /**
+   * @param config its setting {@code program} names an executable other than the default
+   */
+  BubblewrapProbe(ProviderConfig config, SandboxProbe boots) {
+    this.config = config;
+    this.boots = boots;
   }
 
-  static Prerequisite namespaces() {
-    Result result = run(PROBE);
+  /** Returns the program as the launcher looks it up. */
+  String name() {
+    return config.get("program").orElse(PROGRAM);
+  }
+
+  private Optional<HostProgram> find() {
+    return HostProgram.find(name());
+  }
+
+  Prerequisite program() {
+    Optional<HostProgram.Result> version = find().map(found -> found.run("--version"));
+    boolean works = version.filter(HostProgram.Result::ok).isPresent();
+    return new Prerequisite(
+        PROGRAM,
+        true,
+        works,
+        version.map(HostProgram.Result::text).orElse("not found"),
+        works ? "" : INSTALL);
+  }
+
+  Prerequisite namespaces() {
+    Optional<HostProgram.Result> result = find().map(found -> found.run(NAMESPACES));
+    boolean works = result.filter(HostProgram.Result::ok).isPresent();
     return new Prerequisite(
         "user, pid and network namespaces",
         true,
-        result.ok(),
-        result.ok() ? "available" : result.text(),
-        result.ok() ? "" : result.found() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
+        works,
+        works
+            ? "available"
+            : result.map(HostProgram.Result::text).orElse("not probed: " + missing()),
+        works ? "" : result.isPresent() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
   }
 
-  static Health health() {
-    Result result = run(PROBE);
-    if (result.ok()) {
-      return new Health.Healthy("bwrap can create namespaces");
+  Health health(BubblewrapIsolator isolator) {
+    Optional<HostProgram> program = find();
+    if (program.isEmpty()) {
+      return new Health.Unhealthy(missing(), INSTALL);
     }
-    return result.found()
-        ? new Health.Unhealthy(
-            "bwrap cannot create namespaces: " + result.text(),
-            UserNamespaceRestriction.detect().remedy())
-        : new Health.Unhealthy("bwrap is not installed", INSTALL);
+    HostProgram.Result result = program.get().run(NAMESPACES);
+    if (!result.ok()) {
+      return new Health.Unhealthy(
+          "bwrap cannot create namespaces: " + result.text(),
+          UserNamespaceRestriction.detect().remedy());
+    }
+    return boots
+        .failure(
+            new SandboxProbe.ProbeRequest(
+                "sandbox",
+                program.get().identity() + " " + new TreeMap<>(config.settings()),
+                isolator,
+                BOOT_TIMEOUT,
+                FAILURE_TTL))
+        .<Health>map(
+            why ->
+                new Health.Unhealthy(
+                    "a sandbox did not start: " + why,
+                    "check whether "
+                        + program.get().path()
+                        + " is the expected program, then run isola doctor"))
+        .orElseGet(() -> new Health.Healthy(program.get().path() + " can create sandboxes"));
   }
 
-  private static Result run(List<String> command) {
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.directory(Path.of("/").toFile());
-    try {
-      Process process = builder.start();
-      try {
-        process.getOutputStream().close();
-        if (!process.waitFor(5, TimeUnit.SECONDS)) {
-          return new Result(true, false, "no answer within 5 s");
-        }
-        byte[] text = process.getInputStream().readNBytes(400);
-        return new Result(
-            true, process.exitValue() == 0, new String(text, StandardCharsets.UTF_8).strip());
-      } finally {
-        process.destroyForcibly();
-      }
-    } catch (IOException e) {
-      return new Result(false, false, "not probed: bwrap is not installed");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return new Result(true, false, "interrupted");
-    }
+  private String missing() {
+    return config
+        .get("program")
+        .map(path -> "there is no program " + path)
+        .orElse("bwrap is not installed");
   }
 }

@@ -2,6 +2,7 @@ package dev.isola.provider.bubblewrap;
 
 import dev.isola.host.launch.IoSettings;
 import dev.isola.host.launch.IsolatedBooter;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
@@ -10,7 +11,10 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 import java.util.List;
 
-/** Creates the {@code bubblewrap} provider. Its settings are {@link IoSettings}. */
+/**
+ * Creates the {@code bubblewrap} provider. The setting {@code program} names another executable;
+ * the others are {@link IoSettings}.
+ */
 public final class BubblewrapProviderFactory implements ProviderFactory {
   @Override
   public String name() {
@@ -19,7 +23,7 @@ public final class BubblewrapProviderFactory implements ProviderFactory {
 
   @Override
   public ProviderProfile profile() {
-    return new BubblewrapIsolator().traits().profile();
+    return BubblewrapIsolator.TRAITS.profile();
   }
 
   @Override
@@ -29,7 +33,8 @@ public final class BubblewrapProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
+    BubblewrapProbe probe = new BubblewrapProbe(config, new SandboxProbe(context));
     return new LocalProvider(
-        context, new IsolatedBooter(context, new BubblewrapIsolator(), IoSettings.of(config)));
+        context, new IsolatedBooter(context, new BubblewrapIsolator(probe), IoSettings.of(config)));
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.provider.oci;
 
 import dev.isola.host.launch.HostProgram;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.program.GvisorRelease;
 import dev.isola.spi.provider.ProviderConfig;
@@ -38,18 +39,19 @@ final class GvisorMemory {
     if (installed.version().filter(found -> new GvisorRelease(found).savesMemory()).isEmpty()) {
       return Optional.of("it needs release " + GvisorRelease.MEMORY + " or newer");
     }
-    String key = "memory " + program.get().identity();
-    Optional<String> known = problems.get(key);
+    String subject = installed.subject(program.get());
+    Optional<String> known = problems.get(subject);
     if (known == null) { // not while the map is locked: the trial asks as well
-      known = failure(key);
-      problems.put(key, known);
+      known = failure(subject);
+      problems.put(subject, known);
     }
     return known;
   }
 
-  private Optional<String> failure(String key) {
+  private Optional<String> failure(String subject) {
     OciRuntime runtime = new GvisorRuntime(platform);
     OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, probes));
-    return probes.failure(new SandboxProbe.ProbeRequest(key, isolator, TIMEOUT, FAILURE_TTL, true));
+    return probes.failure(
+        new SandboxProbe.ProbeRequest("memory", subject, isolator, TIMEOUT, FAILURE_TTL, true));
   }
 }

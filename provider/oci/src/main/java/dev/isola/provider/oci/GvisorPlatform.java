@@ -1,5 +1,6 @@
 package dev.isola.provider.oci;
 
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +46,8 @@ final class GvisorPlatform {
                     probes
                         .failure(
                             new SandboxProbe.ProbeRequest(
-                                "kvm " + program.identity(),
+                                "kvm",
+                                probe.subject(program),
                                 new OciIsolator(runtime, probe),
                                 TIMEOUT,
                                 FAILURE_TTL))

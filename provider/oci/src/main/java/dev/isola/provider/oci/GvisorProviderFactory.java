@@ -1,5 +1,6 @@
 package dev.isola.provider.oci;
 
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;

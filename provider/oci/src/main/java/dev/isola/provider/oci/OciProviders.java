@@ -2,6 +2,7 @@ package dev.isola.provider.oci;
 
 import dev.isola.host.launch.IoSettings;
 import dev.isola.host.launch.IsolatedBooter;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;

@@ -1,6 +1,7 @@
 package dev.isola.provider.oci;
 
 import dev.isola.host.launch.HostProgram;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.program.PackageOrigin;
 import dev.isola.host.program.Version;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.stream.Collectors;
@@ -30,6 +32,7 @@ final class RuntimeProbe {
 
   private final OciRuntime runtime;
   private final SandboxProbe probes;
+  private final ProviderConfig config;
   private final Optional<String> configured;
   private volatile @Nullable VersionOutput versionOutput;
   private final Map<String, Boolean> accepted = new ConcurrentHashMap<>();
@@ -40,6 +43,7 @@ final class RuntimeProbe {
   RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe probes) {
     this.runtime = runtime;
     this.probes = probes;
+    this.config = config;
     this.configured = config.get("program");
   }
 
@@ -84,7 +88,8 @@ final class RuntimeProbe {
     return probes
         .failure(
             new SandboxProbe.ProbeRequest(
-                "sandbox " + program.get().identity(),
+                "sandbox",
+                subject(program.get()),
                 new OciIsolator(runtime, this),
                 TIMEOUT,
                 FAILURE_TTL))
@@ -98,6 +103,11 @@ final class RuntimeProbe {
                     .defect(version.get())
                     .map(what -> new Health.Degraded(what, runtime.install())))
         .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
+  }
+
+  /** Returns a text that changes when the program or the configuration does. */
+  String subject(HostProgram program) {
+    return program.identity() + " " + new TreeMap<>(config.settings());
   }
 
   private static boolean isFromDistribution(HostProgram program, String versionOutput) {

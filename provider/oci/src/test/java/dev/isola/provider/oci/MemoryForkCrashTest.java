@@ -10,6 +10,7 @@ import dev.isola.conformance.leak.LeakDetector;
 import dev.isola.conformance.leak.ResourceScan;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.IsolatedBooter;
+import dev.isola.host.launch.SandboxProbe;
 import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.link.local.LocalProvider;

@@ -11,7 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 
-/** A provider whose runtime is a script. The script is not in /tmp, which the launcher covers. */
+/**
+ * A provider whose runtime is a script. In /tmp, which the launcher covers, the script would not
+ * know its own folder.
+ */
 final class ScriptedRuntime implements AutoCloseable {
   /** Stands for the folder of the script in its text. */
   static final String FOLDER = "@FOLDER@";
