@@ -67,7 +67,8 @@ class MicrovmctlCommandTest {
         Boolean.TRUE.equals(json.get("ok")), "NOT RUN: bubblewrap: " + json.get("reason"));
     assertThat(json)
         .containsEntry("provider", "bubblewrap")
-        .containsEntry("isolation", "container");
+        .containsEntry("isolation", "container")
+        .containsEntry("accelerated", true);
   }
 
   /**

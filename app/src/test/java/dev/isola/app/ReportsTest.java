@@ -296,6 +296,9 @@ class ReportsTest {
     good.emulated = true;
     assertThat(isola().call("providers").out()).contains("vm (emulated)");
     assertThat(isola().call("providers", "--json").out()).contains("\"accelerated\":false");
+    CommandLineFixture controller = isola();
+    controller.env.put("ISOLA_MICROVMCTL_BACKEND", "subprocess");
+    assertThat(controller.call("microvmctl", "probe").out()).contains("\"accelerated\":false");
     assertThat(isola().call("doctor").out())
         .startsWith(
             "Isola can isolate sandboxes on this machine only with emulated processors, which are"

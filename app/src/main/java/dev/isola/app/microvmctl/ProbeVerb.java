@@ -46,6 +46,7 @@ final class ProbeVerb implements CliCommand {
           .ifPresent(
               info -> {
                 result.put("isolation", info.isolation().name().toLowerCase(Locale.ROOT));
+                result.put("accelerated", info.accelerated());
                 result.put("startupMs", info.startup().toMillis());
               });
       switch (status.health()) {

@@ -32,28 +32,32 @@ final class MicrovmctlDescription {
   /**
    * @param agent whether the guest agent runs in the sandboxes
    * @param isolation of the sandboxes; the contract promises virtual machines
+   * @param accelerated whether they run on the processors of the machine
    */
-  static ProviderInfo info(ControllerCommand command, boolean agent, Isolation isolation) {
-    return new ProviderInfo(
-            NAME,
-            "sandboxes of " + command.display(),
-            ApiVersion.CURRENT,
-            isolation,
-            capabilities(agent),
-            new SpecSupport(
-                Set.of(),
-                Set.of(),
-                Set.of(),
-                agent
-                    ? EnumSet.of(LimitKind.TIMEOUT, LimitKind.FILE_DESCRIPTORS)
-                    : EnumSet.of(LimitKind.TIMEOUT)),
-            List.of(
-                new Prerequisite(
-                    command.program(), true, true, "probe tells whether it works", "")),
-            "the command ends the whole sandbox, at the latest when its ttl has passed",
-            PROFILE.startup(),
-            PROFILE.hosting())
-        .lacking(agent ? Set.of() : lacks());
+  static ProviderInfo info(
+      ControllerCommand command, boolean agent, Isolation isolation, boolean accelerated) {
+    ProviderInfo info =
+        new ProviderInfo(
+                NAME,
+                "sandboxes of " + command.display(),
+                ApiVersion.CURRENT,
+                isolation,
+                capabilities(agent),
+                new SpecSupport(
+                    Set.of(),
+                    Set.of(),
+                    Set.of(),
+                    agent
+                        ? EnumSet.of(LimitKind.TIMEOUT, LimitKind.FILE_DESCRIPTORS)
+                        : EnumSet.of(LimitKind.TIMEOUT)),
+                List.of(
+                    new Prerequisite(
+                        command.program(), true, true, "probe tells whether it works", "")),
+                "the command ends the whole sandbox, at the latest when its ttl has passed",
+                PROFILE.startup(),
+                PROFILE.hosting())
+            .lacking(agent ? Set.of() : lacks());
+    return accelerated ? info : info.withEmulation();
   }
 
   /** What the verbs of the contract cannot do. */

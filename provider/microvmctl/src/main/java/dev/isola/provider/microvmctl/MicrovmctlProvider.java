@@ -53,7 +53,10 @@ final class MicrovmctlProvider implements Provider {
   public ProviderInfo info() {
     ProbeResult probe = declared();
     return MicrovmctlDescription.info(
-        settings.command(), usesAgent(probe), probe.isolation().orElse(Isolation.VM));
+        settings.command(),
+        usesAgent(probe),
+        probe.isolation().orElse(Isolation.VM),
+        probe.accelerated());
   }
 
   /** Returns the last probe that succeeded; probes if there was none. */

@@ -17,9 +17,11 @@ import java.util.Set;
  * with exit code 0 works, and a JSON object adds what this class reads.
  *
  * @param isolation of its sandboxes; empty if it does not tell
+ * @param accelerated false if it tells that software emulates the processors of its sandboxes
  * @param features what the command does beyond the contract
  */
-record ProbeResult(Health health, Optional<Isolation> isolation, Set<String> features) {
+record ProbeResult(
+    Health health, Optional<Isolation> isolation, boolean accelerated, Set<String> features) {
   /** The command passes its standard input on to the program that {@code exec} runs. */
   static final String EXEC_STDIN = "exec-stdin";
 
@@ -32,20 +34,25 @@ record ProbeResult(Health health, Optional<Isolation> isolation, Set<String> fea
 
   static ProbeResult unhealthy(SandboxException e) {
     return new ProbeResult(
-        new Health.Unhealthy(e.fault().problem(), e.fault().remedy()), Optional.empty(), Set.of());
+        new Health.Unhealthy(e.fault().problem(), e.fault().remedy()),
+        Optional.empty(),
+        true,
+        Set.of());
   }
 
   static ProbeResult of(Controller.Result result, ControllerErrors errors) {
     Map<String, Object> json = json(result.text());
     boolean works = result.exitCode() == 0 && !Boolean.FALSE.equals(json.getOrDefault("ok", true));
     if (works) {
-      return new ProbeResult(usable(json, errors), isolation(json), features(json));
+      return new ProbeResult(
+          usable(json, errors), isolation(json), accelerated(json), features(json));
     }
     Optional<String> reason = text(json, "reason");
     return reason.isPresent()
         ? new ProbeResult(
             new Health.Unhealthy(reason.get(), text(json, "fix").orElse("")),
             isolation(json),
+            accelerated(json),
             features(json))
         : unhealthy(errors.of("probe", result.exitCode(), result.error()));
   }
@@ -84,6 +91,10 @@ record ProbeResult(Health health, Optional<Isolation> isolation, Set<String> fea
     }
     // A word that is not known is weaker than a claim that is not made.
     return name.map(_ -> Isolation.PROCESS);
+  }
+
+  private static boolean accelerated(Map<String, Object> json) {
+    return Boolean.TRUE.equals(json.getOrDefault("accelerated", true));
   }
 
   private static Set<String> features(Map<String, Object> json) {

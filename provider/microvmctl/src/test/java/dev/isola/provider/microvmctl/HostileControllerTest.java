@@ -169,6 +169,23 @@ class HostileControllerTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"ok\":true,\"accelerated\":false}|false",
+        "{\"ok\":true,\"accelerated\":true}|true",
+        "{\"ok\":true,\"accelerated\":\"perhaps\"}|false",
+        "{\"ok\":true}|true",
+        "ready|true"
+      })
+  void accelerationIsWhatTheProbeTells(String output, boolean expected) throws Exception {
+    try (Provider provider = provider("echo '" + output + "'")) {
+      assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
+      assertThat(provider.info().accelerated()).isEqualTo(expected);
+    }
+  }
+
   @Test
   void probeTellsWhyNot() throws Exception {
     try (Provider provider =
