@@ -328,6 +328,7 @@ class SandboxInfo:
     idle_timeout_seconds: Optional[int] = None
     cause: Optional[str] = None
     unenforced_limits: Optional[List[str]] = None
+    unenforced_requested_limits: Optional[List[str]] = None
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -349,6 +350,7 @@ class SandboxInfo:
             idle_timeout_seconds=fields.optional("idleTimeoutSeconds", fields.integer),
             cause=fields.optional("cause", fields.text),
             unenforced_limits=fields.optional("unenforcedLimits", fields.texts),
+            unenforced_requested_limits=fields.optional("unenforcedRequestedLimits", fields.texts),
             document=fields.document,
         )
 

@@ -1218,6 +1218,8 @@ export interface Sandbox {
   cause?: string;
   /** limits that its provider does not enforce on this host; not in lists */
   unenforcedLimits?: string[];
+  /** those of them that the create request set; only in its response */
+  unenforcedRequestedLimits?: string[];
   /** tags set by the client */
   tags: Record<string, string>;
   /** the spec, with defaults */

@@ -112,6 +112,13 @@ class ApiTest {
     assertThat(String.valueOf(made.json().get("unenforcedLimits")))
         .contains("memory", "cpu", "disk")
         .doesNotContain("timeout");
+    assertThat(made.json().get("unenforcedRequestedLimits")).isEqualTo(List.of("memory"));
+    assertThat(
+            client
+                .post("/api/v1/sandboxes", "{\"resources\":{\"timeoutSeconds\":9}}")
+                .json()
+                .get("unenforcedRequestedLimits"))
+        .isEqualTo(List.of());
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.isola.app.cli.KernelRandom;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.RunOptions;
+import dev.isola.app.cli.UnenforcedLimit;
 import dev.isola.app.cli.UsageException;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
@@ -156,12 +157,8 @@ public final class RunCommand implements CliCommand {
             (kind, option) -> {
               if (!info.support().enforcedLimits().contains(kind)) {
                 console.printErr(
-                    option
-                        + " is not enforced: "
-                        + choice.name()
-                        + " cannot limit "
-                        + ProviderReport.kebabCase(kind)
-                        + " on this machine; run isola doctor for details");
+                    UnenforcedLimit.warning(
+                        option, choice.name(), ProviderReport.kebabCase(kind), "this machine"));
               }
             });
   }

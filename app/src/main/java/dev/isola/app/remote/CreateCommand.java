@@ -6,6 +6,7 @@ import dev.isola.app.cli.Console;
 import dev.isola.app.cli.EgressOptions;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.RunOptions;
+import dev.isola.app.cli.UnenforcedLimit;
 import dev.isola.app.cli.UsageException;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxInfo;
@@ -33,6 +34,15 @@ import picocli.CommandLine.Parameters;
       "Requires a server (see isola serve). To run a command without a server, use isola run."
     })
 public final class CreateCommand extends RemoteCommand {
+  /** The options that set limits, by the names of the limits in the API. */
+  private static final Map<String, String> OPTIONS =
+      Map.of(
+          "cpu", "--cpu",
+          "memory", "--memory",
+          "disk", "--disk",
+          "processes", "--processes",
+          "threads", "--threads");
+
   @Option(
       names = "--name",
       paramLabel = "NAME",
@@ -224,7 +234,16 @@ public final class CreateCommand extends RemoteCommand {
       console.printErr(
           "provider " + created.provider() + " (isolation: " + created.isolation() + ")");
     }
+    if (created.document().get("unenforcedRequestedLimits") instanceof List<?> limits) {
+      limits.forEach(limit -> warn(console, created, String.valueOf(limit)));
+    }
     return ExitCodes.OK;
+  }
+
+  private static void warn(Console console, SandboxInfo created, String limit) {
+    String option = OPTIONS.getOrDefault(limit, "resources." + limit);
+    console.printErr(
+        UnenforcedLimit.warning(option, created.provider(), limit, "the machine of the server"));
   }
 
   private SandboxSpec spec() {

@@ -6,11 +6,13 @@ import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.LiveServer;
 import dev.isola.app.cli.ExitCodes;
+import dev.isola.spi.LimitKind;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import dev.isola.testing.fake.FakeProvider;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,7 @@ class CreateOptionsTest {
 
   @BeforeAll
   static void start() {
+    FAKE.limits = Set.of(LimitKind.CPU, LimitKind.MEMORY, LimitKind.PROCESSES);
     server = LiveServer.start(data, FAKE, "allow_host_folders=true");
   }
 
@@ -42,6 +45,25 @@ class CreateOptionsTest {
     fixture.env.put("ISOLA_URL", server.url);
     fixture.env.put("ISOLA_API_KEY", LiveServer.KEY);
     return fixture.call(args);
+  }
+
+  @Test
+  void requestedLimitsThatAreNotEnforcedAreReported() {
+    Set<LimitKind> enforced = FAKE.limits;
+    FAKE.limits = Set.of(LimitKind.CPU);
+    try (LiveServer other = LiveServer.start(folder.resolve("other"), FAKE)) {
+      CommandLineFixture fixture = new CommandLineFixture(folder.resolve("data"));
+      fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());
+      fixture.env.put("ISOLA_URL", other.url);
+      fixture.env.put("ISOLA_API_KEY", LiveServer.KEY);
+      assertThat(fixture.call("create", "--cpu", "0.5", "--memory", "64").err())
+          .isEqualTo(
+              "isola: --memory is not enforced: fake cannot limit memory on the machine of the"
+                  + " server; run isola doctor for details\n");
+      assertThat(fixture.call("create", "--cpu", "0.5").err()).isEmpty();
+    } finally {
+      FAKE.limits = enforced;
+    }
   }
 
   @Test

@@ -35,6 +35,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -92,6 +93,18 @@ import org.jspecify.annotations.Nullable;
  * must not contradict each other.
  */
 public final class SpecDocument {
+  /** The fields of {@code resources}. */
+  private static final Map<LimitKind, String> LIMIT_FIELDS =
+      Map.of(
+          LimitKind.CPU, "cpu",
+          LimitKind.MEMORY, "memory",
+          LimitKind.DISK, "disk",
+          LimitKind.FILE_DESCRIPTORS, "fileDescriptors",
+          LimitKind.PROCESSES, "processes",
+          LimitKind.THREADS, "threads",
+          LimitKind.BANDWIDTH, "networkBandwidth",
+          LimitKind.TIMEOUT, "timeoutSeconds");
+
   /** Names in the document that differ from those in {@link SpecValidation}. */
   private static final Map<String, String> DOCUMENT_NAMES =
       Map.ofEntries(
@@ -190,10 +203,23 @@ public final class SpecDocument {
 
   /** Returns the template reference of a request with this document. */
   public static TemplateReference template(String name, Map<String, ?> document) {
+    Set<LimitKind> set = requestedLimits(document);
+    return new TemplateReference(name, set.contains(LimitKind.CPU), set.contains(LimitKind.MEMORY));
+  }
+
+  /** Returns the limits that a request with this document sets itself, without defaults. */
+  public static Set<LimitKind> requestedLimits(Map<String, ?> document) {
     Map<?, ?> current =
         version(document) == ApiVersion.V1 ? SpecDocumentV1.migrate(document) : document;
-    Map<?, ?> limits = current.get("resources") instanceof Map<?, ?> given ? given : Map.of();
-    return new TemplateReference(name, limits.get("cpu") != null, limits.get("memory") != null);
+    Map<?, ?> resources = current.get("resources") instanceof Map<?, ?> given ? given : Map.of();
+    Set<LimitKind> requested = EnumSet.noneOf(LimitKind.class);
+    LIMIT_FIELDS.forEach(
+        (kind, field) -> {
+          if (resources.get(field) != null) {
+            requested.add(kind);
+          }
+        });
+    return requested;
   }
 
   private static ApiVersion version(Map<String, ?> document) {

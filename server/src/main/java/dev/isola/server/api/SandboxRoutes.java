@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.document.SpecDocument;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
@@ -155,7 +156,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
     Map<String, Object> json = JsonViews.sandbox(entry);
     json.put("runtimeId", entry.id().value());
     json.put("runtime", entry.provider());
-    json.put("unenforcedLimits", unenforced(entry.provider()));
+    json.put("unenforcedLimits", JsonViews.wireNames(unenforced(entry.provider())));
     return json;
   }
 
@@ -171,19 +172,23 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
       throw CreateFailure.of(sandboxRequest.request(), e);
     }
     exchange.setSandbox(delivery.view().id());
-    exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
+    Map<String, Object> json = view(delivery.view());
+    Set<LimitKind> notEnforced = SpecDocument.requestedLimits(exchange.body());
+    notEnforced.retainAll(unenforced(delivery.view().provider()));
+    json.put("unenforcedRequestedLimits", JsonViews.wireNames(notEnforced));
+    exchange.json(delivery.repeated() ? 200 : 201, json);
   }
 
   /**
    * Returns the limits that a provider does not enforce on this host, as declared by the provider.
    */
-  private List<String> unenforced(String provider) {
+  private Set<LimitKind> unenforced(String provider) {
     Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
     context.components().health().current().stream()
         .filter(one -> one.name().equals(provider))
         .flatMap(one -> one.info().stream())
         .forEach(info -> kinds.removeAll(info.support().enforcedLimits()));
-    return JsonViews.wireNames(kinds);
+    return kinds;
   }
 
   private void list(Exchange exchange) throws IOException {

@@ -212,6 +212,10 @@ final class SpecShapes {
                   "unenforcedLimits",
                   new Shape.ListOf(Shapes.WORD, 100),
                   "limits that its provider does not enforce on this host; not in lists"),
+              Field.optional(
+                  "unenforcedRequestedLimits",
+                  new Shape.ListOf(Shapes.WORD, 100),
+                  "those of them that the create request set; only in its response"),
               Field.required("tags", Shapes.TEXTS, "tags set by the client")
                   .example(Map.of("team", "red")),
               Field.required("spec", SPEC, "the spec, with defaults"))
