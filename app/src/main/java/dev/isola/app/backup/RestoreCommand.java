@@ -53,9 +53,9 @@ public final class RestoreCommand implements CliCommand {
       names = "--mark-gap",
       paramLabel = "TIME",
       description = {
-        "After pg_restore has restored a ledger in PostgreSQL: leave the sandboxes that were created",
-        "since TIME, when the backup of the database began, until they expire. Needs no FILE and no",
-        "data folder."
+        "After pg_restore has restored a ledger in PostgreSQL: leave the sandboxes that were",
+        "created since TIME, when the backup of the database began, until they expire. Needs no",
+        "FILE and no data folder."
       })
   private @Nullable String gapSince;
 

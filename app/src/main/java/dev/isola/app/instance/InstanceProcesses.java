@@ -129,8 +129,9 @@ public final class InstanceProcesses {
    * commands without a server. Guest processes cannot pretend to be one.
    */
   public List<Long> users(InstanceId instance) {
-    return entries.keySet().stream()
-        .filter(pid -> pid != self && trusted(entries.get(pid)).isEmpty())
+    return entries.values().stream()
+        .filter(one -> one.process().pid() != self && trusted(one).isEmpty())
+        .map(one -> one.process().pid())
         .filter(pid -> InstanceClaim.of(PROC.resolve(Long.toString(pid))).contains(instance))
         .sorted()
         .toList();

@@ -3,6 +3,9 @@ package dev.isola.app.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.CommandResult;
+import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -112,15 +115,16 @@ class ServeTest {
 
   @Test
   void serverThatCannotOpenItsPortCreatesNothingAndPrintsNoKey() throws Exception {
-    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      Process server = start(Map.of(), "--port", Integer.toString(taken.getLocalPort()));
-      assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
-      assertThat(server.exitValue()).isEqualTo(125);
+    Path state = data.resolve("state");
+    CommandLineFixture isola = new CommandLineFixture(state, new SubprocessProviderFactory());
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      CommandResult refused = isola.call("serve", "--port", Integer.toString(other.getLocalPort()));
+      assertThat(refused.code()).isEqualTo(125);
+      assertThat(refused.err())
+          .contains("port " + other.getLocalPort(), "cannot be opened", "--port")
+          .doesNotContain("first key", "isk_");
     }
-    assertThat(Files.readString(err()))
-        .contains("cannot be opened", "--port")
-        .doesNotContain("first key", "isk_");
-    assertThat(data.resolve("state")).doesNotExist();
+    assertThat(state).doesNotExist();
   }
 
   @Test
