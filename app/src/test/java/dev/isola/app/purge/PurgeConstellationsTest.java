@@ -16,6 +16,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.testing.engine.TestContainerEngine;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -85,7 +87,7 @@ class PurgeConstellationsTest {
 
   private static void run(String... command) throws Exception {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String output = new String(process.getInputStream().readAllBytes());
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor()).as(String.join(" ", command) + ": " + output).isZero();
   }
 
@@ -166,7 +168,7 @@ class PurgeConstellationsTest {
     Path target = Files.createDirectories(folder.resolve("target"));
     install("symbolic link", Files.createSymbolicLink(folder.resolve("link"), target));
     Path archive = folder.resolve("backup.tar");
-    assertThat(installations.get("plain").isola("backup", archive.toString()).code()).isZero();
+    assertThat(installation("plain").isola("backup", archive.toString()).code()).isZero();
     Path copy = folder.resolve("copy");
     CommandResult restored =
         new CommandLineFixture(copy, new BubblewrapProviderFactory())
@@ -186,6 +188,10 @@ class PurgeConstellationsTest {
           new DockerProviderFactory(),
           "providers.docker.host=" + engine.host());
     }
+  }
+
+  private Installation installation(String name) {
+    return Objects.requireNonNull(installations.get(name), name);
   }
 
   /** Returns the processes of sandboxes, by the name of the installation. */
@@ -217,7 +223,7 @@ class PurgeConstellationsTest {
     order.remove("within the folder of another");
     order.add("plain");
     for (String name : order) {
-      Installation one = installations.get(name);
+      Installation one = installation(name);
       CommandResult result = one.isola("purge", "--yes");
       assertThat(result.code()).as(name + ": " + result.out() + result.err()).isZero();
       purged.add(name);
@@ -233,7 +239,7 @@ class PurgeConstellationsTest {
                 }
               });
     }
-    Installation within = installations.get("within the folder of another");
+    Installation within = installation("within the folder of another");
     try (LiveServer server = LiveServer.start(within.data(), within.provider())) {
       HttpCalls api = new HttpCalls(server.url, LiveServer.KEY);
       assertThat(api.exec(within.sandbox(), "echo on")).isEqualTo("on\n");
