@@ -3,13 +3,11 @@ package dev.isola.conformance.check;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
-import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
-import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
@@ -20,7 +18,6 @@ import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Optional;
 
 /** Checks that declared limits are enforced. A check of an undeclared limit is not run. */
 public final class LimitsChecks {
@@ -72,74 +69,6 @@ public final class LimitsChecks {
       Expect.gone("a command after that", () -> sandbox.run(Command.shell("echo")));
     } else {
       expectUsable(sandbox);
-    }
-  }
-
-  /** Fills the buffers of 200 connections, writes the number of bytes in them, and stays. */
-  private static final String CONNECTIONS =
-      """
-      import os, signal, socket
-      try:
-          server = socket.create_server(('127.0.0.1', 0), backlog=256)
-          socket.create_connection(server.getsockname()).close()
-          server.accept()[0].close()
-      except OSError:
-          raise SystemExit(77)
-      held, total, data = [], 0, bytes(65536)
-      for _ in range(200):
-          held += [socket.create_connection(server.getsockname()), server.accept()[0]]
-          for end in held[-2:]:
-              end.setblocking(False)
-              try:
-                  while total < 400 << 20: total += end.send(data)
-              except BlockingIOError: pass
-      with open('counting', 'w') as file: file.write(str(total))
-      os.rename('counting', 'held')
-      signal.pause()
-      """;
-
-  private static final int NO_LOOPBACK = 77;
-
-  /** Buffers of connections are memory of the kernel, which control groups 1 count separately. */
-  @Check(value = "S2", tools = "python3")
-  public void buffersOfConnectionsAreLimitedAndCounted(CheckContext check) {
-    int limit = 64;
-    Sandbox sandbox = limited(check, LimitKind.MEMORY, DEFAULT.withMemoryMb(limit));
-    boolean engine = check.info().hosting() != Hosting.LOCAL;
-    if (engine && sandbox.run(Command.shell("test -d /sys/fs/cgroup/memory")).succeeded()) {
-      throw check.notRun("an engine cannot limit buffers with control groups of version 1");
-    }
-    try (Execution holder = sandbox.start(Command.argv("python3", "-c", CONNECTIONS))) {
-      Expect.eventually(
-          Duration.ofSeconds(120),
-          "the script fills the buffers, or is ended at the limit",
-          () ->
-              sandbox.state() == SandboxState.DESTROYED
-                  || holder.await(Duration.ZERO).isPresent()
-                  || sandbox.files().exists("held"));
-      Optional<Exit> ended = holder.await(Duration.ZERO);
-      if (ended.equals(Optional.of(new Exit.Exited(NO_LOOPBACK)))) {
-        throw check.notRun("the sandbox has no loopback interface");
-      }
-      if (ended.isPresent()) {
-        Expect.equal(new Exit.OutOfMemory(), ended.get(), "how the script ends");
-        return;
-      }
-      long bytes = Long.parseLong(sandbox.run(Command.argv("cat", "held")).stdout().text());
-      Expect.that(
-          bytes <= 2L * limit << 20,
-          "200 connections in " + limit + " MB hold no more than twice that: " + bytes);
-      sandbox
-          .as(UsageReporting.class)
-          .ifPresent(
-              usage -> {
-                long used = usage.usage().memoryBytes();
-                Expect.that(used >= bytes / 2, "the usage counts " + bytes + " bytes: " + used);
-              });
-      holder.kill();
-    } catch (Gone e) {
-      Expect.equal(
-          SandboxState.DESTROYED, sandbox.state(), "a user-space kernel is killed as a whole; it");
     }
   }
 
