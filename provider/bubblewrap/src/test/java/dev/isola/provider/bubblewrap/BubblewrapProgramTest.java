@@ -30,14 +30,6 @@ import org.junit.jupiter.api.Test;
 
 /** Where the program may be, and that health reports whether sandboxes start with it. */
 final class BubblewrapProgramTest {
-  /** Creates namespaces like bwrap, but notes each boot of a sandbox. */
-  private static final String NOTES_BOOTS =
-      """
-      #!/bin/sh
-      case "$*" in *--seccomp*) echo boot >> %1$s/boots; %2$s;; esac
-      exec bwrap "$@"
-      """;
-
   private final TemporaryFolder data = TemporaryFolder.create("isola");
   private Path folder = Path.of("/");
 
@@ -67,10 +59,18 @@ final class BubblewrapProgramTest {
         .open();
   }
 
+  /** Creates a program that creates namespaces like bwrap, but records each boot of a sandbox. */
   private Path script(String duringBoot) throws IOException {
     Path script = folder.resolve("bwrap");
     Path unfinished = folder.resolve("new");
-    Files.writeString(unfinished, NOTES_BOOTS.formatted(folder, duringBoot));
+    Files.writeString(
+        unfinished,
+        """
+        #!/bin/sh
+        case "$*" in *--seccomp*) echo boot >> %1$s/boots; %2$s;; esac
+        exec bwrap "$@"
+        """
+            .formatted(folder, duringBoot));
     Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString("rwxr-xr-x"));
     return Files.move(unfinished, script, StandardCopyOption.REPLACE_EXISTING);
   }
