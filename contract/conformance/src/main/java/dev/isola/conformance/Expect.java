@@ -1,5 +1,6 @@
 package dev.isola.conformance;
 
+import dev.isola.conformance.condition.Condition;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.NotFound;
@@ -9,7 +10,6 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -105,14 +105,7 @@ public final class Expect {
    * this thread is interrupted.
    */
   public static boolean holdsWithin(Duration timeout, BooleanSupplier condition) {
-    long until = System.nanoTime() + timeout.toNanos();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - until >= 0 || Thread.currentThread().isInterrupted()) {
-        return false;
-      }
-      LockSupport.parkNanos(5_000_000);
-    }
-    return true;
+    return Condition.holdsWithin(timeout, condition);
   }
 
   /**

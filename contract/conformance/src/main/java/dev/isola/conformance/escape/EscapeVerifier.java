@@ -1,6 +1,6 @@
 package dev.isola.conformance.escape;
 
-import dev.isola.conformance.Expect;
+import dev.isola.conformance.condition.Condition;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -74,7 +74,7 @@ public final class EscapeVerifier {
   private boolean isKilled(ProbeResult reported) {
     Path process = Path.of("/proc", host.one("pid"));
     Duration timeout = reported.escaped() ? TIMEOUT : Duration.ZERO;
-    return Expect.holdsWithin(timeout, () -> !Files.exists(process));
+    return Condition.holdsWithin(timeout, () -> !Files.exists(process));
   }
 
   private boolean containsSetuidRootFile() throws IOException {

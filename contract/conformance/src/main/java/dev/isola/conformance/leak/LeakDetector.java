@@ -1,6 +1,6 @@
 package dev.isola.conformance.leak;
 
-import dev.isola.conformance.Expect;
+import dev.isola.conformance.condition.Condition;
 import dev.isola.spi.InstanceId;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +36,7 @@ public final class LeakDetector {
   public List<String> leakedSince(ResourceScan before) {
     AtomicReference<List<String>> leaked = new AtomicReference<>(List.of());
     boolean _ =
-        Expect.holdsWithin(
+        Condition.holdsWithin(
             TIMEOUT,
             () -> {
               leaked.set(ResourceScan.difference(before, scan()));

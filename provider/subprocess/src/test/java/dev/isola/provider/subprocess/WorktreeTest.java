@@ -8,6 +8,7 @@ import dev.isola.conformance.UniqueResources;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -33,6 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class WorktreeTest {
+  private final InstanceId instance = UniqueResources.instanceId("wt");
+
   private static final String COMMIT =
       "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m ";
 
@@ -59,9 +62,7 @@ final class WorktreeTest {
 
   private Provider open() {
     return new WorktreeProviderFactory()
-        .create(
-            ProviderConfig.EMPTY,
-            new ProviderContext(UniqueResources.instanceId("wt"), data, InstantSource.system()));
+        .create(ProviderConfig.EMPTY, new ProviderContext(instance, data, InstantSource.system()));
   }
 
   private String sh(String script) throws Exception {
