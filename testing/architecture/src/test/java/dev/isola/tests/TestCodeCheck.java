@@ -88,12 +88,12 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
   @Override
   public @Nullable Void visitMethod(MethodTree method, @Nullable Void none) {
     measuredVariables.clear();
-    return super.visitMethod(method, none);
+    return super.visitMethod(method, null);
   }
 
   @Override
   public @Nullable Void visitVariable(VariableTree variable, @Nullable Void none) {
-    super.visitVariable(variable, none);
+    super.visitVariable(variable, null);
     ExpressionTree value = variable.getInitializer();
     if (value != null && !(value instanceof LambdaExpressionTree) && isMeasured(value)) {
       measuredVariables.add(variable.getName().toString());
@@ -109,7 +109,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
     if (isMeasured(assignment.getExpression())) {
       measuredVariables.add(assignment.getVariable().toString());
     }
-    return super.visitAssignment(assignment, none);
+    return super.visitAssignment(assignment, null);
   }
 
   @Override
@@ -125,7 +125,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
         }
       }
     }
-    return super.visitReturn(result, none);
+    return super.visitReturn(result, null);
   }
 
   @Override
@@ -135,7 +135,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
       report(Rule.SLEEP, call);
     }
     if (simpleName(call).startsWith("assertTimeout")
-        || UPPER_BOUND.matcher(simpleName(call)).matches() && isMeasured(call)) {
+        || (UPPER_BOUND.matcher(simpleName(call)).matches() && isMeasured(call))) {
       report(Rule.UPPER_BOUND, call);
     }
     if (ASSERTION.matcher(method).matches()) {
@@ -143,12 +143,12 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
     }
     for (int i = 0; i < call.getArguments().size(); i++) {
       String before = i == 0 ? simpleName(call) : text(call.getArguments().get(i - 1));
-      if ((ADDRESS_OPTIONS.contains(before) || i == 0 && before.equals("connect"))
+      if ((ADDRESS_OPTIONS.contains(before) || (i == 0 && before.equals("connect")))
           && isFixedPort(call.getArguments().get(i))) {
         report(Rule.FIXED_PORT, call.getArguments().get(i));
       }
     }
-    return super.visitMethodInvocation(call, none);
+    return super.visitMethodInvocation(call, null);
   }
 
   @Override
@@ -156,7 +156,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
     if (SLEEP.matcher(call.toString()).matches()) {
       report(Rule.SLEEP, call);
     }
-    return super.visitMemberReference(call, none);
+    return super.visitMemberReference(call, null);
   }
 
   @Override
@@ -167,7 +167,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
           .filter(argument -> isFixedPort(argument) && !isBacklog(created, argument))
           .forEach(argument -> report(Rule.FIXED_PORT, created));
     }
-    return super.visitNewClass(created, none);
+    return super.visitNewClass(created, null);
   }
 
   private static boolean isBacklog(NewClassTree created, ExpressionTree argument) {
@@ -176,7 +176,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
   }
 
   private boolean isFixedPort(ExpressionTree value) {
-    return value instanceof LiteralTree && FIXED_PORT.matcher(value.toString()).matches()
+    return (value instanceof LiteralTree && FIXED_PORT.matcher(value.toString()).matches())
         || portConstants.contains(value.toString());
   }
 
@@ -194,7 +194,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
         if (bound) {
           report(Rule.UPPER_BOUND, compared);
         }
-        return super.visitBinary(compared, none);
+        return super.visitBinary(compared, null);
       }
     }.scan(condition, null);
   }
@@ -207,7 +207,7 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
         measured[0] |=
             CLOCK.matcher(call.getMethodSelect().toString()).matches()
                 || measuringMethods.contains(simpleName(call));
-        return super.visitMethodInvocation(call, none);
+        return super.visitMethodInvocation(call, null);
       }
 
       @Override
