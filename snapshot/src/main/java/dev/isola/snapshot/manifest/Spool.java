@@ -1,4 +1,4 @@
-package dev.isola.engine.snapshot;
+package dev.isola.snapshot.manifest;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -16,8 +16,8 @@ import java.util.Optional;
  * Data that is read once and replayed several times: small data in memory, large data in an
  * unlinked file, which disappears with the process.
  */
-final class Spool implements AutoCloseable {
-  static final int IN_MEMORY = 1 << 20;
+public final class Spool implements AutoCloseable {
+  public static final int IN_MEMORY = 1 << 20;
 
   private static final int BUFFER = 64 << 10;
 
@@ -34,7 +34,7 @@ final class Spool implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.LimitExceeded if there are more than {@code max} bytes
    */
-  static Spool of(InputStream in, Path scratch, long max) throws IOException {
+  public static Spool of(InputStream in, Path scratch, long max) throws IOException {
     byte[] head = in.readNBytes(IN_MEMORY);
     if (head.length < IN_MEMORY) {
       return new Spool(head, Optional.empty());
@@ -57,8 +57,8 @@ final class Spool implements AutoCloseable {
         if (file.position() > max) {
           throw Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
-                  "the files of the sandbox exceed " + max + " bytes",
-                  "raise its disk limit, or take a snapshot")
+                  "the data exceeds " + max + " bytes",
+                  "remove files, or raise the disk limit of the sandbox")
               .exception();
         }
       }
@@ -70,7 +70,7 @@ final class Spool implements AutoCloseable {
   }
 
   /** Returns a stream of all data. */
-  InputStream read() {
+  public InputStream read() {
     return file.<InputStream>map(PositionedInputStream::new)
         .orElseGet(() -> new ByteArrayInputStream(head));
   }
