@@ -114,6 +114,44 @@ class HostAccessTest {
     }
   }
 
+  /** A ceiling on the hosts is enforced by name, which mode bridge goes around. */
+  @Test
+  void networkModeBridgeNeedsTheOperatorAndNoLimitOfHosts() throws IOException {
+    String bridge = "{\"network\":{\"mode\":\"bridge\"}}";
+    String modes = "none,filtered,bridge";
+    Map<Map<String, String>, String> refusals =
+        Map.of(
+            Map.of(), "allow_networks",
+            Map.of("allow_networks", "none"), "allow_networks",
+            Map.of("allow_networks", modes, "egress.deny", "evil.example"), "egress.deny",
+            Map.of("allow_networks", modes, "egress.limit_to", "*.example"), "egress.limit_to");
+    for (Map.Entry<Map<String, String>, String> each : refusals.entrySet()) {
+      try (TestServer testServer = startServer(each.getKey())) {
+        for (String key : List.of(testServer.use, testServer.admin)) {
+          TestClient.Response refused = testServer.client(key).post("/api/v1/sandboxes", bridge);
+          assertThat(refused.status()).as(each + refused.text()).isEqualTo(403);
+          assertThat(refused.text()).contains(each.getValue());
+        }
+      }
+    }
+    try (TestServer testServer = startServer(Map.of("allow_networks", modes))) {
+      assertThat(testServer.client().post("/api/v1/sandboxes", bridge).text())
+          .as("allowed, but this provider has no such network")
+          .doesNotContain("FORBIDDEN");
+    }
+  }
+
+  @Test
+  void limitOfHostsExcludesTheNetworkOfTheHost() throws IOException {
+    Map<String, String> settings = allowed();
+    settings.put("egress.deny", "evil.example");
+    try (TestServer testServer = startServer(settings)) {
+      TestClient.Response refused = testServer.client().post("/api/v1/sandboxes", HOST);
+      assertThat(refused.status()).as(refused.text()).isEqualTo(403);
+      assertThat(refused.text()).contains("egress.deny");
+    }
+  }
+
   private static String token(String scope) {
     return "{\"scope\":\"" + scope + "\",\"ttlSeconds\":60}";
   }

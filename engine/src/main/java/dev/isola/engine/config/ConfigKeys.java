@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
 
 /**
  * All configuration keys except those of {@code providers} and {@code pool}; see docs/config.md.
@@ -35,6 +36,9 @@ public final class ConfigKeys {
       ConfigKey.of("allow_process", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_EMULATION =
       ConfigKey.of("allow_emulation", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Set<NetworkMode>> ALLOW_NETWORKS =
+      ConfigKey.of(
+          "allow_networks", new NetworkModes(), Set.of(NetworkMode.NONE, NetworkMode.FILTERED));
   public static final ConfigKey<Boolean> ALLOW_HOST_NETWORK =
       ConfigKey.of("allow_host_network", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_HOST_FOLDERS =
@@ -210,6 +214,7 @@ public final class ConfigKeys {
           FLOOR,
           ALLOW_PROCESS,
           ALLOW_EMULATION,
+          ALLOW_NETWORKS,
           ALLOW_HOST_NETWORK,
           ALLOW_HOST_FOLDERS,
           MICROVM_FALLBACK,
