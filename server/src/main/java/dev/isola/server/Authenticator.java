@@ -11,12 +11,14 @@ import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
+import dev.isola.server.route.Routes;
+import dev.isola.server.route.SandboxIds;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.eclipse.jetty.server.Request;
@@ -39,8 +41,8 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
    * Returns the client of the request, or throws if its key is missing, unknown, or lacks the scope
    * of the route.
    */
-  Optional<Identity> authenticate(
-      Request request, Route route, Map<String, String> path, RequestLogEntry logEntry) {
+  Optional<Identity> authenticate(Request request, Routes.Match match, RequestLogEntry logEntry) {
+    Route route = match.route();
     if (route.scope().isEmpty()) {
       return Optional.empty();
     }
@@ -54,7 +56,7 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
         session.isPresent()
             ? session.get().token()
             : credentials.stream().flatMap(one -> keys.tokens().find(one).stream()).findFirst();
-    Optional<String> sandbox = sandbox(request, route, path, token);
+    Optional<SandboxId> sandbox = sandbox(request, match, token);
     Optional<ApiKey> key =
         session.isPresent()
             ? Credentials.key(session.get(), sandbox, keys)
@@ -89,7 +91,7 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
   }
 
   private Optional<ApiKey> key(
-      Request request, Route route, List<String> credentials, Optional<String> sandbox) {
+      Request request, Route route, List<String> credentials, Optional<SandboxId> sandbox) {
     String remote = Request.getRemoteAddr(request);
     if (!credentials.isEmpty()) {
       rateLimiter.checkNotBlocked(remote);
@@ -110,17 +112,17 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
   }
 
   /** Returns the sandbox that a token must belong to. */
-  private static Optional<String> sandbox(
-      Request request, Route route, Map<String, String> path, Optional<SandboxToken> token) {
-    return switch (route.tokenAccess()) {
-      case NONE, PATH -> Optional.ofNullable(path.get("id"));
+  private static Optional<SandboxId> sandbox(
+      Request request, Routes.Match match, Optional<SandboxToken> token) {
+    return switch (match.route().tokenAccess()) {
+      case NONE, PATH -> match.sandbox();
       case QUERY -> {
         List<String> named =
             Query.read(request.getHttpURI().getQuery(), new ArrayList<>())
                 .getOrDefault("sandbox", List.of());
-        yield named.size() == 1 ? Optional.of(named.getFirst()) : Optional.empty();
+        yield named.size() == 1 ? SandboxIds.find(named.getFirst()) : Optional.empty();
       }
-      case ANY -> token.map(one -> one.sandbox().value());
+      case ANY -> token.map(SandboxToken::sandbox);
     };
   }
 
@@ -162,7 +164,7 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
     }
     String remote = Request.getRemoteAddr(request);
     rateLimiter.checkNotBlocked(remote);
-    Optional<String> sandbox = keys.tokens().find(credential).map(token -> token.sandbox().value());
+    Optional<SandboxId> sandbox = keys.tokens().find(credential).map(SandboxToken::sandbox);
     Optional<ApiKey> key = Credentials.key(credential, sandbox, keys);
     if (key.isEmpty()) {
       rateLimiter.recordAuthFailure(remote);

@@ -10,6 +10,7 @@ import dev.isola.server.peer.PeerExchange;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.PreviewThrottle;
+import dev.isola.server.route.Routes;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
@@ -47,7 +48,7 @@ record JettyExchange(
     String requestId,
     Optional<Authenticator.Identity> identity,
     Authenticator authenticator,
-    Map<String, String> paths,
+    Routes.Match match,
     Map<String, List<String>> queries,
     Map<String, Object> body,
     InputStream content,
@@ -99,8 +100,15 @@ record JettyExchange(
   }
 
   @Override
+  public SandboxId sandbox() {
+    return match
+        .sandbox()
+        .orElseThrow(() -> new IllegalStateException("the path of the route names no sandbox"));
+  }
+
+  @Override
   public String path(String name) {
-    String value = paths.get(name);
+    String value = match.path().get(name);
     if (value == null) {
       throw new IllegalStateException("the route has no parameter " + name);
     }
@@ -376,7 +384,7 @@ record JettyExchange(
 
   @Override
   public void setSandbox(SandboxId sandbox) {
-    logEntry.sandbox = Optional.of(sandbox.value());
+    logEntry.sandbox = Optional.of(sandbox);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.isola.server;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.NativeDialect;
+import dev.isola.spi.SandboxId;
 import java.util.List;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpField;
@@ -18,7 +19,7 @@ final class RequestLogEntry {
   String route = NONE;
   String key = NONE;
   Optional<String> code = Optional.empty();
-  Optional<String> sandbox = Optional.empty();
+  Optional<SandboxId> sandbox = Optional.empty();
   ApiDialect dialect = new NativeDialect();
 
   /** The path that was routed. */

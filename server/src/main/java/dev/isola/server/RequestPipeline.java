@@ -154,7 +154,7 @@ final class RequestPipeline extends Handler.Abstract {
             nanos,
             logEntry.key,
             logEntry.remote(request),
-            logEntry.sandbox,
+            logEntry.sandbox.map(SandboxId::value),
             logEntry.disclosesToken);
     if (!logEntry.passedOn) {
       options.listeners().forEach(listener -> listener.requestCompleted(completed));
@@ -225,14 +225,13 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.route = route.template();
     logEntry.action = route.name();
     refuseWhenShuttingDown(logEntry);
-    logEntry.sandbox =
-        Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
+    logEntry.sandbox = match.sandbox();
     Optional<Authenticator.Identity> identity;
     if (logEntry.statement.isPresent()) {
       // The server that the client is connected to has applied its limits.
       identity = authenticator.accept(logEntry.statement.get(), route, logEntry);
     } else {
-      identity = authenticator.authenticate(request, route, match.path(), logEntry);
+      identity = authenticator.authenticate(request, match, logEntry);
       if (identity.isPresent()) {
         rateLimiter.countRequest(logEntry.key);
         lifetime.hold(rateLimiter.acquireRequest());
@@ -241,9 +240,10 @@ final class RequestPipeline extends Handler.Abstract {
         }
       }
     }
+    match.requireSandbox();
     Optional<SandboxId> sandbox =
         !route.owner().equals(OwnerLookup.NONE) && forwarding.isShared()
-            ? route.owner().find(match.path())
+            ? route.owner().find(match)
             : Optional.empty();
     if (sandbox.isPresent()) {
       JettyExchange unread =
@@ -277,7 +277,7 @@ final class RequestPipeline extends Handler.Abstract {
   /** All sandbox tokens have the same name; each sandbox has streams of its own. */
   private static String streamOwner(ApiKey key, RequestLogEntry logEntry) {
     return key.isToken()
-        ? logEntry.key + logEntry.sandbox.map(" of "::concat).orElse("")
+        ? logEntry.key + logEntry.sandbox.map(id -> " of " + id).orElse("")
         : logEntry.key;
   }
 
@@ -335,7 +335,7 @@ final class RequestPipeline extends Handler.Abstract {
         logEntry.id,
         identity,
         authenticator,
-        match.path(),
+        match,
         query,
         body,
         Content.Source.asInputStream(request),
@@ -376,8 +376,8 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.route = match.get().route().template();
     logEntry.action = match.get().route().name();
     refuseWhenShuttingDown(logEntry);
-    Map<String, String> parts = match.get().path();
-    logEntry.sandbox = Optional.ofNullable(parts.get("id"));
+    match.get().requireSandbox();
+    logEntry.sandbox = match.get().sandbox();
     PreviewThrottle access = throttle(Request.getRemoteAddr(request), lifetime);
     JettyExchange.PreviewDetails seen =
         host.map(one -> new JettyExchange.PreviewDetails("", one.isCrossOrigin(origins), access))
@@ -396,7 +396,7 @@ final class RequestPipeline extends Handler.Abstract {
                 logEntry.id,
                 Optional.empty(),
                 authenticator,
-                parts,
+                match.get(),
                 Map.of(),
                 Map.of(),
                 Content.Source.asInputStream(request),

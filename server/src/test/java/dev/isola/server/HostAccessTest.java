@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Route;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -149,6 +152,52 @@ class HostAccessTest {
       TestClient.Response refused = testServer.client().post("/api/v1/sandboxes", HOST);
       assertThat(refused.status()).as(refused.text()).isEqualTo(403);
       assertThat(refused.text()).contains("egress.deny");
+    }
+  }
+
+  /** What runs in such a sandbox is the administrator's: its output and commands, too. */
+  @Test
+  void readKeySeesNothingInsideASandboxWithFoldersOfTheHost() throws IOException {
+    try (TestServer testServer = startServer(allowed())) {
+      TestClient admin = testServer.client();
+      String spec = specsWithHostAccess().get(1);
+      String sandbox = "/api/v1/sandboxes/" + admin.post("/api/v1/sandboxes", spec).field("id");
+      String execution =
+          admin.post(sandbox + "/executions", "{\"command\":\"echo planted-output\"}").field("id");
+      TestClient read = testServer.client(testServer.read);
+      for (String path :
+          List.of(
+              "/executions",
+              "/executions/" + execution,
+              "/executions/" + execution + "/output",
+              "/files?path=.",
+              "/files/tree?path=.",
+              "/files/glob?path=.&pattern=*")) {
+        TestClient.Response refused = read.get(sandbox + path);
+        assertThat(refused.status()).as(path + refused.text()).isEqualTo(403);
+        assertThat(refused.text()).doesNotContain("planted");
+      }
+      assertThat(read.get(sandbox + "/status").status()).isEqualTo(200);
+      admin.delete(sandbox + "?force=true");
+    }
+  }
+
+  /** A route with another name than before would be open to read keys again, or closed for them. */
+  @Test
+  void descriptionsAreRoutesThatRead() {
+    try (TestServer testServer = startServer(Map.of())) {
+      List<String> described =
+          testServer.routes.all().stream()
+              .filter(route -> HostAccessGuard.DESCRIPTIONS.contains(route.name()))
+              .peek(route -> assertThat(route.scope()).contains(Scope.READ))
+              .map(Route::name)
+              .filter(name -> !name.startsWith("e2b"))
+              .toList();
+      assertThat(described)
+          .containsExactlyInAnyOrderElementsOf(
+              HostAccessGuard.DESCRIPTIONS.stream()
+                  .filter(name -> !name.startsWith("e2b"))
+                  .toList());
     }
   }
 

@@ -121,8 +121,7 @@ record StatusRoutes(ServerContext context) {
                     + " it and does not count as use.")
             .answers(Response.json(200, STATUS))
             .handledBy(
-                exchange ->
-                    exchange.json(200, json(context.engine().status(SandboxRoutes.id(exchange))))),
+                exchange -> exchange.json(200, json(context.engine().status(exchange.sandbox())))),
         one(
                 "/status/stream",
                 "followStatus",
@@ -203,7 +202,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void follow(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     SandboxStatus status = context.engine().status(id);
     try (SseResponse sse = SseResponse.begin(exchange);
         var _ = exchange.interruptOnDisconnect()) {
@@ -221,7 +220,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void usage(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     UsageReporting reporting =
         context
             .engine()
@@ -235,7 +234,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void await(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     Set<SandboxState> states =
         exchange.queries("state").stream()
             .map(word -> SandboxState.valueOf(word.toUpperCase(Locale.ROOT)))

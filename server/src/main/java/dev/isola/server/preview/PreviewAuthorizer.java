@@ -81,7 +81,7 @@ record PreviewAuthorizer(
     }
     if (authenticated) {
       if (key.isPresent()) {
-        hostAccess.check(key, sandbox.value());
+        hostAccess.check(key, sandbox);
       }
       return Optional.empty();
     }
@@ -113,7 +113,7 @@ record PreviewAuthorizer(
         if (!key.get().scope().allows(Scope.USE)) {
           forbid(key.get());
         }
-        hostAccess.check(key, sandbox.value());
+        hostAccess.check(key, sandbox);
         return bearers.getFirst();
       }
       throttle.recordAuthFailure();

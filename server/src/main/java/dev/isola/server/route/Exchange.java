@@ -41,7 +41,10 @@ public interface Exchange {
   /** Counts a failed authentication against the client's address. */
   void recordAuthFailure();
 
-  /** Returns a path parameter. */
+  /** Returns the sandbox that the path names, on a route with one. */
+  SandboxId sandbox();
+
+  /** Returns a path parameter, except the one that names a sandbox. */
   String path(String name);
 
   Optional<String> query(String name);

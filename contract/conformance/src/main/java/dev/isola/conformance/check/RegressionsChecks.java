@@ -75,6 +75,23 @@ public final class RegressionsChecks {
     }
   }
 
+  /**
+   * Links led clients to {@code /proc} that may not read it. The server decides on the path that
+   * stat gives.
+   */
+  @Check("F1")
+  public void pathThatStatGivesIsTheFinalTarget(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    files.makeFolder("real", 0755);
+    files.writeText("real/file", "x", UTF_8);
+    files.makeLink("alias", "real");
+    files.makeLink("again", "alias/../alias/file");
+    String real = files.stat("real/file").path();
+    for (String path : List.of("alias/file", "again", "real/../alias/./file")) {
+      Expect.equal(real, files.stat(path).path(), "the path that stat gives for " + path);
+    }
+  }
+
   /** Output after a gap was returned as the head of the output. */
   @Check(value = "X8", needs = Attaching.class)
   public void outputAfterAGapIsNotTakenForTheHead(CheckContext check) {

@@ -205,18 +205,16 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private Map<String, ?> createWatcher(Exchange exchange, ConnectMessage message) {
-    return Map.of(
-        "watcherId", watchers.add(SandboxAccess.id(exchange), changes(exchange, message)));
+    return Map.of("watcherId", watchers.add(exchange.sandbox(), changes(exchange, message)));
   }
 
   private Map<String, ?> events(Exchange exchange, ConnectMessage message) {
     access.sandbox(exchange); // fails if the sandbox has ended
-    return Map.of(
-        "events", watchers.events(SandboxAccess.id(exchange), message.requiredText("watcherId")));
+    return Map.of("events", watchers.events(exchange.sandbox(), message.requiredText("watcherId")));
   }
 
   private Map<String, ?> removeWatcher(Exchange exchange, ConnectMessage message) {
-    watchers.remove(SandboxAccess.id(exchange), message.requiredText("watcherId"));
+    watchers.remove(exchange.sandbox(), message.requiredText("watcherId"));
     return Map.of();
   }
 }
