@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
@@ -60,7 +61,7 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
     Optional<ApiKey> key =
         session.isPresent()
             ? Credentials.key(session.get(), sandbox, keys)
-            : key(request, route, credentials, sandbox);
+            : key(request, route, credentials, sandbox, logEntry);
     if (key.isEmpty()) {
       throw unauthenticated(
           credentials.isEmpty() ? "the request has no API key" : "the API key is invalid");
@@ -91,11 +92,11 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
   }
 
   private Optional<ApiKey> key(
-      Request request, Route route, List<String> credentials, Optional<SandboxId> sandbox) {
-    String remote = Request.getRemoteAddr(request);
-    if (!credentials.isEmpty()) {
-      rateLimiter.checkNotBlocked(remote);
-    }
+      Request request,
+      Route route,
+      List<String> credentials,
+      Optional<SandboxId> sandbox,
+      RequestLogEntry logEntry) {
     Optional<ApiKey> key =
         switch (credentials.size()) {
           case 0 ->
@@ -106,9 +107,17 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
           default -> Optional.empty();
         };
     if (key.isEmpty() && !credentials.isEmpty()) {
-      rateLimiter.recordAuthFailure(remote);
+      rateLimiter.checkNotBlocked(logEntry.remote());
+      recordFailure(logEntry);
     }
     return key;
+  }
+
+  /** Records that the credential of a request is invalid, for the limits and the audit log. */
+  void recordFailure(RequestLogEntry logEntry) {
+    if (rateLimiter.recordAuthFailure(logEntry.remote())) {
+      logEntry.key = Actor.INVALID;
+    }
   }
 
   /** Returns the sandbox that a token must belong to. */
@@ -162,14 +171,14 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
               "sign in on a page of this server")
           .exception();
     }
-    String remote = Request.getRemoteAddr(request);
-    rateLimiter.checkNotBlocked(remote);
     Optional<SandboxId> sandbox = keys.tokens().find(credential).map(SandboxToken::sandbox);
     Optional<ApiKey> key = Credentials.key(credential, sandbox, keys);
     if (key.isEmpty()) {
-      rateLimiter.recordAuthFailure(remote);
+      rateLimiter.checkNotBlocked(logEntry.remote());
+      recordFailure(logEntry);
       throw unauthenticated("the API key is invalid");
     }
+    LimitedConnector.authenticated(request);
     logEntry.key = key.get().name();
     logEntry.sandbox = sandbox;
     rateLimiter.countRequest(logEntry.key);

@@ -58,6 +58,11 @@ record JettyExchange(
     RequestLogEntry logEntry,
     OwnerForwarding forwarding)
     implements PreviewExchange, PeerExchange {
+  /**
+   * Failed sign-ins of a client are counted apart from its keys, so that neither blocks the other.
+   */
+  private static final String SIGN_IN = "sign-in ";
+
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
   /**
@@ -91,12 +96,12 @@ record JettyExchange(
 
   @Override
   public boolean isBlocked() {
-    return authenticator.rateLimiter().isBlocked(remote());
+    return authenticator.rateLimiter().isBlocked(SIGN_IN + remote());
   }
 
   @Override
   public void recordAuthFailure() {
-    authenticator.rateLimiter().recordAuthFailure(remote());
+    boolean _ = authenticator.rateLimiter().recordAuthFailure(SIGN_IN + remote());
   }
 
   @Override
@@ -285,7 +290,7 @@ record JettyExchange(
 
   @Override
   public String remote() {
-    return logEntry.remote(request);
+    return logEntry.remote();
   }
 
   @Override

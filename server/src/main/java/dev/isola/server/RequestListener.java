@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import dev.isola.server.auth.Actor;
 import java.util.Optional;
 import java.util.Set;
 
@@ -36,13 +37,17 @@ public interface RequestListener {
       Optional<String> sandbox,
       boolean disclosesToken) {
 
-    /** Returns whether an authenticated client attempted a change or received a token. */
+    /**
+     * Returns whether an authenticated client attempted a change or received a token, or the
+     * credential of a client was invalid.
+     */
     public boolean isAuditable() {
       boolean reads =
           (method.equals("GET") && !CHANGING_GETS.contains(action))
               || method.equals("HEAD")
               || READING_POSTS.contains(action);
-      return (!reads || disclosesToken) && !key.equals("-") && !action.equals("-");
+      boolean notable = !reads || disclosesToken || key.equals(Actor.INVALID);
+      return notable && !key.equals("-") && !action.equals("-");
     }
   }
 

@@ -15,6 +15,10 @@ final class RequestLogEntry {
   static final String NONE = "-";
 
   String id;
+
+  /** The address of the client, of which a server that passed the request on may say more. */
+  final String client;
+
   String action = NONE;
   String route = NONE;
   String key = NONE;
@@ -34,13 +38,14 @@ final class RequestLogEntry {
   /** Whether the response contains a token. */
   boolean disclosesToken;
 
-  RequestLogEntry(String id) {
+  RequestLogEntry(String id, String client) {
     this.id = id;
+    this.client = client;
   }
 
   /** Returns the address of the client. */
-  String remote(Request request) {
-    return statement.map(PeerRequest::remote).orElseGet(() -> Request.getRemoteAddr(request));
+  String remote() {
+    return statement.map(PeerRequest::remote).orElse(client);
   }
 
   /** Returns whether the client uses TLS. */

@@ -94,7 +94,14 @@ final class RequestPipeline extends Handler.Abstract {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     long startNanos = System.nanoTime();
-    RequestLogEntry logEntry = new RequestLogEntry(ids.get());
+    RequestLogEntry logEntry =
+        new RequestLogEntry(
+            ids.get(),
+            options
+                .clients()
+                .of(Request.getRemoteAddr(request), RequestLogEntry.values(request, "Forwarded")));
+    LimitedConnector.requestStarted(request);
+    Request.addCompletionListener(request, _ -> LimitedConnector.requestEnded(request));
     Thread worker = Thread.currentThread();
     workers.add(worker);
     putDefaultHeaders(response, logEntry.id);
@@ -153,7 +160,7 @@ final class RequestPipeline extends Handler.Abstract {
             logEntry.code,
             nanos,
             logEntry.key,
-            logEntry.remote(request),
+            logEntry.remote(),
             logEntry.sandbox.map(SandboxId::value),
             logEntry.disclosesToken);
     if (!logEntry.passedOn) {
@@ -233,6 +240,7 @@ final class RequestPipeline extends Handler.Abstract {
     } else {
       identity = authenticator.authenticate(request, match, logEntry);
       if (identity.isPresent()) {
+        LimitedConnector.authenticated(request);
         rateLimiter.countRequest(logEntry.key);
         lifetime.hold(rateLimiter.acquireRequest());
         if (route.isStreaming()) {
@@ -378,7 +386,7 @@ final class RequestPipeline extends Handler.Abstract {
     refuseWhenShuttingDown(logEntry);
     match.get().requireSandbox();
     logEntry.sandbox = match.get().sandbox();
-    PreviewThrottle access = throttle(Request.getRemoteAddr(request), lifetime);
+    PreviewThrottle access = throttle(request, logEntry, lifetime);
     JettyExchange.PreviewDetails seen =
         host.map(one -> new JettyExchange.PreviewDetails("", one.isCrossOrigin(origins), access))
             .orElseGet(
@@ -408,7 +416,9 @@ final class RequestPipeline extends Handler.Abstract {
     return true;
   }
 
-  private PreviewThrottle throttle(String remote, RequestLifetime lifetime) {
+  private PreviewThrottle throttle(
+      Request request, RequestLogEntry logEntry, RequestLifetime lifetime) {
+    String remote = logEntry.remote();
     return new PreviewThrottle() {
       @Override
       public boolean isBlocked() {
@@ -422,11 +432,14 @@ final class RequestPipeline extends Handler.Abstract {
 
       @Override
       public void recordAuthFailure() {
-        rateLimiter.recordAuthFailure(remote);
+        authenticator.recordFailure(logEntry);
       }
 
       @Override
       public void acquire(String sandbox, boolean known) {
+        if (known) {
+          LimitedConnector.authenticated(request);
+        }
         lifetime.hold(rateLimiter.acquirePreview(sandbox, known));
       }
     };

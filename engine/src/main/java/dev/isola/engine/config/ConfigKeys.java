@@ -131,6 +131,10 @@ public final class ConfigKeys {
       ConfigKey.of("server.rate.per_second", new ScalarTypes.WholeNumber(0, 1_000_000), 0L);
   public static final ConfigKey<Long> SERVER_BURST =
       ConfigKey.of("server.rate.burst", new ScalarTypes.WholeNumber(1, 1_000_000), 100L);
+  public static final ConfigKey<Long> SERVER_CONNECTIONS_PER_CLIENT =
+      ConfigKey.of("server.connections_per_client", new ScalarTypes.WholeNumber(0, 10_000), 2_500L);
+  public static final ConfigKey<List<String>> SERVER_TRUSTED_PROXIES =
+      ConfigKey.of("server.trusted_proxies", new EgressTypes.AddressBlocks(), List.of());
   public static final ConfigKey<Long> SERVER_FAILURES =
       ConfigKey.of("server.auth.failures", new ScalarTypes.WholeNumber(0, 1_000_000), 60L);
   public static final ConfigKey<Long> SERVER_REQUESTS =
@@ -253,6 +257,8 @@ public final class ConfigKeys {
           SERVER_TLS_OR_PLAIN,
           SERVER_RATE,
           SERVER_BURST,
+          SERVER_CONNECTIONS_PER_CLIENT,
+          SERVER_TRUSTED_PROXIES,
           SERVER_FAILURES,
           SERVER_REQUESTS,
           SERVER_STREAMS,

@@ -134,7 +134,6 @@ public final class Previews {
    */
   private void redeemLink(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
       throws IOException {
-    exchange.throttle().checkNotBlocked();
     Optional<SandboxToken> token =
         target
             .token()
@@ -142,6 +141,7 @@ public final class Previews {
             .filter(one -> one.opens(sandbox, port))
             .filter(one -> one.kind() == SandboxToken.Kind.PREVIEW);
     if (token.isEmpty()) {
+      exchange.throttle().checkNotBlocked();
       exchange.throttle().recordAuthFailure();
     }
     if (token.isEmpty() || exchange.isCrossOrigin()) {
