@@ -6,7 +6,7 @@
 # finds the sandboxes again.
 # Collector and object headers are the same for all, so that a release has one class archive.
 jvm_flags() {
-  flags='--enable-native-access=ALL-UNNAMED -Xlog:disable -Dslf4j.internal.verbosity=ERROR -XX:+UseSerialGC -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
+  flags='--enable-native-access=ALL-UNNAMED -Xlog:disable -Dslf4j.internal.verbosity=ERROR -XX:+UseSerialGC -XX:+UseCompactObjectHeaders'
   case $1 in
   serve | bench | conformance | train-serve)
     kind=server

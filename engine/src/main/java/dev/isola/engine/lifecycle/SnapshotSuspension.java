@@ -40,7 +40,7 @@ public final class SnapshotSuspension {
   private final SuspensionStorage storage;
   private final InstantSource clock;
   private final Log log;
-  private final SandboxLocks locks = new SandboxLocks("the suspension or resumption");
+  private final OperationLocks locks = new OperationLocks("the suspension or resumption");
 
   public SnapshotSuspension(
       SandboxRecorder recorder,
@@ -81,7 +81,7 @@ public final class SnapshotSuspension {
         .name("isola-suspend-" + id)
         .start(
             () -> {
-              try (SandboxLocks.Handle _ = locks.take(id, SUSPEND_WAIT)) {
+              try (OperationLocks.Handle _ = locks.take(id, SUSPEND_WAIT)) {
                 try {
                   save(suspended.get());
                 } finally {
@@ -141,7 +141,7 @@ public final class SnapshotSuspension {
    * @throws dev.isola.spi.error.ProviderUnavailable if the snapshot takes too long
    */
   public SandboxEntry resume(SandboxId id) {
-    try (SandboxLocks.Handle _ = locks.take(id, RESUME_WAIT)) {
+    try (OperationLocks.Handle _ = locks.take(id, RESUME_WAIT)) {
       SandboxEntry entry = recorder.require(id);
       Optional<String> snapshot = SuspensionState.snapshot(entry);
       return entry.state() == SandboxState.STOPPED && snapshot.isPresent()
@@ -155,11 +155,11 @@ public final class SnapshotSuspension {
    * while a request resumes the sandbox, because the provider then holds the restored one.
    */
   public void discard(SandboxId id) {
-    Optional<SandboxLocks.Handle> lock = locks.tryTake(id);
+    Optional<OperationLocks.Handle> lock = locks.tryTake(id);
     if (lock.isEmpty()) {
       return; // the next reconciliation retries
     }
-    try (SandboxLocks.Handle _ = lock.get()) {
+    try (OperationLocks.Handle _ = lock.get()) {
       SandboxEntry entry = recorder.require(id);
       if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);

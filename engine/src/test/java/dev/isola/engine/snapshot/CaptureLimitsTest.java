@@ -3,7 +3,7 @@ package dev.isola.engine.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.isola.engine.lifecycle.SandboxLocks;
+import dev.isola.engine.lifecycle.OperationLocks;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.ProviderUnavailable;
@@ -53,8 +53,8 @@ class CaptureLimitsTest {
 
   @Test
   void oneCaptureOfASandboxRunsAtATime() throws Exception {
-    SandboxLocks locks = new SandboxLocks("another snapshot");
-    try (SandboxLocks.Handle _ = locks.take(ONE, SHORT)) {
+    OperationLocks locks = new OperationLocks("another snapshot");
+    try (OperationLocks.Handle _ = locks.take(ONE, SHORT)) {
       FutureTask<Void> other =
           new FutureTask<>(
               () -> {

@@ -26,7 +26,7 @@ public final class FileListing {
     long bytes = 0;
     for (Iterator<FileInfo> each = found.iterator(); each.hasNext(); ) {
       FileInfo info = each.next();
-      bytes += info.path().length() + info.target().map(String::length).orElse(0);
+      bytes += info.path().length() + info.linkTarget().map(String::length).orElse(0);
       if (all.size() == max || bytes > MAX_BYTES) {
         throw Fault.of(
                 ErrorCode.RESOURCE_LIMIT,

@@ -24,7 +24,7 @@ final class BoundedExecutor {
   private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
   private final Executor threads;
-  private final Budget shared;
+  private final SharedBudget shared;
 
   /** What this executor's own tasks have not taken. */
   private final Semaphore left;
@@ -39,17 +39,17 @@ final class BoundedExecutor {
   }
 
   /** The bytes that the tasks of several executors may have in progress. */
-  static final class Budget {
+  static final class SharedBudget {
     private final int bytes;
     private final Semaphore free;
 
-    Budget(int bytes) {
+    SharedBudget(int bytes) {
       this.bytes = bytes;
       this.free = new Semaphore(bytes, true);
     }
   }
 
-  BoundedExecutor(Executor threads, Budget shared) {
+  BoundedExecutor(Executor threads, SharedBudget shared) {
     this.threads = threads;
     this.shared = shared;
     this.left = new Semaphore(shared.bytes, true);

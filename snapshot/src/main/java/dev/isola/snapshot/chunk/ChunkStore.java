@@ -49,8 +49,8 @@ public final class ChunkStore implements AutoCloseable {
   private final ThreadPoolExecutor threads = threads();
   private final Map<ChunkId, ChunkLocation> locations = new ConcurrentHashMap<>();
   private final Map<String, String> damaged = new ConcurrentHashMap<>();
-  private final BoundedExecutor.Budget writing;
-  private final BoundedExecutor.Budget reading;
+  private final BoundedExecutor.SharedBudget writing;
+  private final BoundedExecutor.SharedBudget reading;
   private final long maxChunks;
 
   private ChunkStore(BlobStore blobs, Path staging, FailpointListener failpoints, long memory) {
@@ -58,8 +58,8 @@ public final class ChunkStore implements AutoCloseable {
     this.staging = staging;
     this.failpoints = failpoints;
     int budget = (int) Math.clamp(memory / 8, MIN_BUDGET, MAX_BUDGET);
-    this.writing = new BoundedExecutor.Budget(budget);
-    this.reading = new BoundedExecutor.Budget(budget);
+    this.writing = new BoundedExecutor.SharedBudget(budget);
+    this.reading = new BoundedExecutor.SharedBudget(budget);
     this.maxChunks = memory / INDEX_SHARE / INDEX_BYTES_PER_CHUNK;
   }
 

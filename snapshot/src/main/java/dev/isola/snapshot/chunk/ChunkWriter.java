@@ -50,7 +50,7 @@ public final class ChunkWriter implements AutoCloseable {
       Path staging,
       FailpointListener failpoints,
       Executor threads,
-      BoundedExecutor.Budget budget) {
+      BoundedExecutor.SharedBudget budget) {
     this.store = store;
     this.blobs = blobs;
     this.staging = staging;

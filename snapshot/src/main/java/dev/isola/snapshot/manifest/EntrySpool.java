@@ -142,7 +142,7 @@ public final class EntrySpool implements AutoCloseable {
       return Optional.empty();
     }
     SnapshotEntry found = null;
-    for (KeyIndex.Cursor at = known.find(key); at.hasNext(); ) {
+    for (KeyIndex.Offsets at = known.find(key); at.hasNext(); ) {
       Row one = readAt(at.next());
       if (one.key().equals(key)) {
         found = one.entry();

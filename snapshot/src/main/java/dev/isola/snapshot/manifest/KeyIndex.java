@@ -45,16 +45,16 @@ final class KeyIndex {
     slots[at] = hash & ~OFFSET_MASK | offset + 1;
   }
 
-  Cursor find(String key) {
-    return new Cursor(hash(key));
+  Offsets find(String key) {
+    return new Offsets(hash(key));
   }
 
   /** Iterates over the offsets that may belong to a key, in the order in which they were put. */
-  final class Cursor {
+  final class Offsets {
     private final long hash;
     private int at;
 
-    private Cursor(long hash) {
+    private Offsets(long hash) {
       this.hash = hash;
       this.at = (int) hash & slots.length - 1;
     }

@@ -13,14 +13,14 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A lock for each sandbox. Two sandboxes never wait for each other, and no wait is without a limit.
  */
-public final class SandboxLocks {
+public final class OperationLocks {
   private final String operation;
   private final Map<SandboxId, SandboxLock> locks = new ConcurrentHashMap<>();
 
   /**
    * @param operation what is done under the lock, for the message
    */
-  public SandboxLocks(String operation) {
+  public OperationLocks(String operation) {
     this.operation = operation;
   }
 
