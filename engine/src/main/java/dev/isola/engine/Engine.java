@@ -38,7 +38,6 @@ import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.SecretService;
 import dev.isola.engine.selection.HostAccess;
-import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
@@ -85,7 +84,6 @@ public final class Engine implements AutoCloseable {
   private final TemplateService templates;
   private final ShutdownAction shutdown;
   private final HostAccess hostAccess;
-  private final NetworkPolicy networks;
   private final Readiness readiness;
   private final TimedDestroyer timedDestroyer = new TimedDestroyer(this::destroy);
   private final Optional<Duration> defaultTtl;
@@ -119,7 +117,6 @@ public final class Engine implements AutoCloseable {
             parts.log);
     this.shutdown = config.get(ConfigKeys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
-    this.networks = config.networks();
     this.readiness =
         new Readiness(parts.selector, config.get(ConfigKeys.PROVIDER), health::current);
     this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
@@ -248,7 +245,6 @@ public final class Engine implements AutoCloseable {
         new MemorySnapshotResolver(parts.store)
             .resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
     hostAccess.check(complete.request().spec(), request.hostAccess());
-    networks.check(complete.request().spec());
     checkEgress(complete.request().spec());
     checkSecrets.accept(complete.request().spec(), request.key());
     return volumes.resolve(complete);

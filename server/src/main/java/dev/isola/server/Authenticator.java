@@ -1,6 +1,5 @@
 package dev.isola.server;
 
-import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
@@ -12,14 +11,12 @@ import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
-import dev.isola.server.route.Routes;
-import dev.isola.server.route.SandboxIds;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.eclipse.jetty.server.Request;
@@ -42,8 +39,8 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
    * Returns the client of the request, or throws if its key is missing, unknown, or lacks the scope
    * of the route.
    */
-  Optional<Identity> authenticate(Request request, Routes.Match match, RequestLogEntry logEntry) {
-    Route route = match.route();
+  Optional<Identity> authenticate(
+      Request request, Route route, Map<String, String> path, RequestLogEntry logEntry) {
     if (route.scope().isEmpty()) {
       return Optional.empty();
     }
@@ -57,11 +54,11 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
         session.isPresent()
             ? session.get().token()
             : credentials.stream().flatMap(one -> keys.tokens().find(one).stream()).findFirst();
-    Optional<SandboxId> sandbox = sandbox(request, match, token);
+    Optional<String> sandbox = sandbox(request, route, path, token);
     Optional<ApiKey> key =
         session.isPresent()
             ? Credentials.key(session.get(), sandbox, keys)
-            : key(request, route, credentials, sandbox, logEntry);
+            : key(request, route, credentials, sandbox);
     if (key.isEmpty()) {
       throw unauthenticated(
           credentials.isEmpty() ? "the request has no API key" : "the API key is invalid");
@@ -92,11 +89,11 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
   }
 
   private Optional<ApiKey> key(
-      Request request,
-      Route route,
-      List<String> credentials,
-      Optional<SandboxId> sandbox,
-      RequestLogEntry logEntry) {
+      Request request, Route route, List<String> credentials, Optional<String> sandbox) {
+    String remote = Request.getRemoteAddr(request);
+    if (!credentials.isEmpty()) {
+      rateLimiter.checkNotBlocked(remote);
+    }
     Optional<ApiKey> key =
         switch (credentials.size()) {
           case 0 ->
@@ -107,31 +104,23 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
           default -> Optional.empty();
         };
     if (key.isEmpty() && !credentials.isEmpty()) {
-      rateLimiter.checkNotBlocked(logEntry.remote());
-      recordFailure(logEntry);
+      rateLimiter.recordAuthFailure(remote);
     }
     return key;
   }
 
-  /** Records that the credential of a request is invalid, for the limits and the audit log. */
-  void recordFailure(RequestLogEntry logEntry) {
-    if (rateLimiter.recordAuthFailure(logEntry.remote())) {
-      logEntry.key = Actor.INVALID;
-    }
-  }
-
   /** Returns the sandbox that a token must belong to. */
-  private static Optional<SandboxId> sandbox(
-      Request request, Routes.Match match, Optional<SandboxToken> token) {
-    return switch (match.route().tokenAccess()) {
-      case NONE, PATH -> match.sandbox();
+  private static Optional<String> sandbox(
+      Request request, Route route, Map<String, String> path, Optional<SandboxToken> token) {
+    return switch (route.tokenAccess()) {
+      case NONE, PATH -> Optional.ofNullable(path.get("id"));
       case QUERY -> {
         List<String> named =
             Query.read(request.getHttpURI().getQuery(), new ArrayList<>())
                 .getOrDefault("sandbox", List.of());
-        yield named.size() == 1 ? SandboxIds.find(named.getFirst()) : Optional.empty();
+        yield named.size() == 1 ? Optional.of(named.getFirst()) : Optional.empty();
       }
-      case ANY -> token.map(SandboxToken::sandbox);
+      case ANY -> token.map(one -> one.sandbox().value());
     };
   }
 
@@ -171,14 +160,14 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
               "sign in on a page of this server")
           .exception();
     }
-    Optional<SandboxId> sandbox = keys.tokens().find(credential).map(SandboxToken::sandbox);
+    String remote = Request.getRemoteAddr(request);
+    rateLimiter.checkNotBlocked(remote);
+    Optional<String> sandbox = keys.tokens().find(credential).map(token -> token.sandbox().value());
     Optional<ApiKey> key = Credentials.key(credential, sandbox, keys);
     if (key.isEmpty()) {
-      rateLimiter.checkNotBlocked(logEntry.remote());
-      recordFailure(logEntry);
+      rateLimiter.recordAuthFailure(remote);
       throw unauthenticated("the API key is invalid");
     }
-    LimitedConnector.authenticated(request);
     logEntry.key = key.get().name();
     logEntry.sandbox = sandbox;
     rateLimiter.countRequest(logEntry.key);

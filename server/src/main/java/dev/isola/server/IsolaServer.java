@@ -21,6 +21,7 @@ import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.DetectorConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
@@ -34,6 +35,9 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 /** The HTTP server: one port, one virtual thread per request. */
 public final class IsolaServer implements AutoCloseable {
   private static final int MAX_HEAD = 16 * 1024;
+
+  /** The maximum number of open connections. */
+  private static final int MAX_CONNECTIONS = 10_000;
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -150,11 +154,9 @@ public final class IsolaServer implements AutoCloseable {
     http.setRequestHeaderSize(MAX_HEAD);
     Optional<SslContextFactory.Server> secure = options.tls().map(Tls::factory);
     ServerConnector connector =
-        new LimitedConnector(
-            jetty,
-            options.connections(),
-            options.clients(),
-            protocols(options, secure, new HttpConnectionFactory(http)));
+        new ServerConnector(
+            jetty, 1, 1, protocols(options, secure, new HttpConnectionFactory(http)));
+    jetty.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
     connector.setHost(address.host());
     connector.setPort(address.port());
     connector.setIdleTimeout(address.idle().toMillis());

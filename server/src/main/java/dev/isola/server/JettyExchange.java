@@ -10,7 +10,6 @@ import dev.isola.server.peer.PeerExchange;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.PreviewThrottle;
-import dev.isola.server.route.Routes;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
@@ -48,7 +47,7 @@ record JettyExchange(
     String requestId,
     Optional<Authenticator.Identity> identity,
     Authenticator authenticator,
-    Routes.Match match,
+    Map<String, String> paths,
     Map<String, List<String>> queries,
     Map<String, Object> body,
     InputStream content,
@@ -58,11 +57,6 @@ record JettyExchange(
     RequestLogEntry logEntry,
     OwnerForwarding forwarding)
     implements PreviewExchange, PeerExchange {
-  /**
-   * Failed sign-ins of a client are counted apart from its keys, so that neither blocks the other.
-   */
-  private static final String SIGN_IN = "sign-in ";
-
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
   /**
@@ -96,24 +90,17 @@ record JettyExchange(
 
   @Override
   public boolean isBlocked() {
-    return authenticator.rateLimiter().isBlocked(SIGN_IN + remote());
+    return authenticator.rateLimiter().isBlocked(remote());
   }
 
   @Override
   public void recordAuthFailure() {
-    boolean _ = authenticator.rateLimiter().recordAuthFailure(SIGN_IN + remote());
-  }
-
-  @Override
-  public SandboxId sandbox() {
-    return match
-        .sandbox()
-        .orElseThrow(() -> new IllegalStateException("the path of the route names no sandbox"));
+    authenticator.rateLimiter().recordAuthFailure(remote());
   }
 
   @Override
   public String path(String name) {
-    String value = match.path().get(name);
+    String value = paths.get(name);
     if (value == null) {
       throw new IllegalStateException("the route has no parameter " + name);
     }
@@ -290,7 +277,7 @@ record JettyExchange(
 
   @Override
   public String remote() {
-    return logEntry.remote();
+    return logEntry.remote(request);
   }
 
   @Override
@@ -389,7 +376,7 @@ record JettyExchange(
 
   @Override
   public void setSandbox(SandboxId sandbox) {
-    logEntry.sandbox = Optional.of(sandbox);
+    logEntry.sandbox = Optional.of(sandbox.value());
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.isola.server;
 
-import dev.isola.server.auth.Actor;
 import java.util.Optional;
 import java.util.Set;
 
@@ -37,17 +36,13 @@ public interface RequestListener {
       Optional<String> sandbox,
       boolean disclosesToken) {
 
-    /**
-     * Returns whether an authenticated client attempted a change or received a token, or the
-     * credential of a client was invalid.
-     */
+    /** Returns whether an authenticated client attempted a change or received a token. */
     public boolean isAuditable() {
       boolean reads =
           (method.equals("GET") && !CHANGING_GETS.contains(action))
               || method.equals("HEAD")
               || READING_POSTS.contains(action);
-      boolean notable = !reads || disclosesToken || key.equals(Actor.INVALID);
-      return notable && !key.equals("-") && !action.equals("-");
+      return (!reads || disclosesToken) && !key.equals("-") && !action.equals("-");
     }
   }
 

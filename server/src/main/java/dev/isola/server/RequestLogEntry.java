@@ -3,7 +3,6 @@ package dev.isola.server;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.NativeDialect;
-import dev.isola.spi.SandboxId;
 import java.util.List;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpField;
@@ -15,15 +14,11 @@ final class RequestLogEntry {
   static final String NONE = "-";
 
   String id;
-
-  /** The address of the client, of which a server that passed the request on may say more. */
-  final String client;
-
   String action = NONE;
   String route = NONE;
   String key = NONE;
   Optional<String> code = Optional.empty();
-  Optional<SandboxId> sandbox = Optional.empty();
+  Optional<String> sandbox = Optional.empty();
   ApiDialect dialect = new NativeDialect();
 
   /** The path that was routed. */
@@ -38,14 +33,13 @@ final class RequestLogEntry {
   /** Whether the response contains a token. */
   boolean disclosesToken;
 
-  RequestLogEntry(String id, String client) {
+  RequestLogEntry(String id) {
     this.id = id;
-    this.client = client;
   }
 
   /** Returns the address of the client. */
-  String remote() {
-    return statement.map(PeerRequest::remote).orElse(client);
+  String remote(Request request) {
+    return statement.map(PeerRequest::remote).orElseGet(() -> Request.getRemoteAddr(request));
   }
 
   /** Returns whether the client uses TLS. */

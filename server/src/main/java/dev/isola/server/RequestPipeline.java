@@ -94,14 +94,7 @@ final class RequestPipeline extends Handler.Abstract {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     long startNanos = System.nanoTime();
-    RequestLogEntry logEntry =
-        new RequestLogEntry(
-            ids.get(),
-            options
-                .clients()
-                .of(Request.getRemoteAddr(request), RequestLogEntry.values(request, "Forwarded")));
-    LimitedConnector.requestStarted(request);
-    Request.addCompletionListener(request, _ -> LimitedConnector.requestEnded(request));
+    RequestLogEntry logEntry = new RequestLogEntry(ids.get());
     Thread worker = Thread.currentThread();
     workers.add(worker);
     putDefaultHeaders(response, logEntry.id);
@@ -160,8 +153,8 @@ final class RequestPipeline extends Handler.Abstract {
             logEntry.code,
             nanos,
             logEntry.key,
-            logEntry.remote(),
-            logEntry.sandbox.map(SandboxId::value),
+            logEntry.remote(request),
+            logEntry.sandbox,
             logEntry.disclosesToken);
     if (!logEntry.passedOn) {
       options.listeners().forEach(listener -> listener.requestCompleted(completed));
@@ -232,15 +225,15 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.route = route.template();
     logEntry.action = route.name();
     refuseWhenShuttingDown(logEntry);
-    logEntry.sandbox = match.sandbox();
+    logEntry.sandbox =
+        Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
     Optional<Authenticator.Identity> identity;
     if (logEntry.statement.isPresent()) {
       // The server that the client is connected to has applied its limits.
       identity = authenticator.accept(logEntry.statement.get(), route, logEntry);
     } else {
-      identity = authenticator.authenticate(request, match, logEntry);
+      identity = authenticator.authenticate(request, route, match.path(), logEntry);
       if (identity.isPresent()) {
-        LimitedConnector.authenticated(request);
         rateLimiter.countRequest(logEntry.key);
         lifetime.hold(rateLimiter.acquireRequest());
         if (route.isStreaming()) {
@@ -248,10 +241,9 @@ final class RequestPipeline extends Handler.Abstract {
         }
       }
     }
-    match.requireSandbox();
     Optional<SandboxId> sandbox =
         !route.owner().equals(OwnerLookup.NONE) && forwarding.isShared()
-            ? route.owner().find(match)
+            ? route.owner().find(match.path())
             : Optional.empty();
     if (sandbox.isPresent()) {
       JettyExchange unread =
@@ -285,7 +277,7 @@ final class RequestPipeline extends Handler.Abstract {
   /** All sandbox tokens have the same name; each sandbox has streams of its own. */
   private static String streamOwner(ApiKey key, RequestLogEntry logEntry) {
     return key.isToken()
-        ? logEntry.key + logEntry.sandbox.map(id -> " of " + id).orElse("")
+        ? logEntry.key + logEntry.sandbox.map(" of "::concat).orElse("")
         : logEntry.key;
   }
 
@@ -343,7 +335,7 @@ final class RequestPipeline extends Handler.Abstract {
         logEntry.id,
         identity,
         authenticator,
-        match,
+        match.path(),
         query,
         body,
         Content.Source.asInputStream(request),
@@ -384,9 +376,9 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.route = match.get().route().template();
     logEntry.action = match.get().route().name();
     refuseWhenShuttingDown(logEntry);
-    match.get().requireSandbox();
-    logEntry.sandbox = match.get().sandbox();
-    PreviewThrottle access = throttle(request, logEntry, lifetime);
+    Map<String, String> parts = match.get().path();
+    logEntry.sandbox = Optional.ofNullable(parts.get("id"));
+    PreviewThrottle access = throttle(Request.getRemoteAddr(request), lifetime);
     JettyExchange.PreviewDetails seen =
         host.map(one -> new JettyExchange.PreviewDetails("", one.isCrossOrigin(origins), access))
             .orElseGet(
@@ -404,7 +396,7 @@ final class RequestPipeline extends Handler.Abstract {
                 logEntry.id,
                 Optional.empty(),
                 authenticator,
-                match.get(),
+                parts,
                 Map.of(),
                 Map.of(),
                 Content.Source.asInputStream(request),
@@ -416,9 +408,7 @@ final class RequestPipeline extends Handler.Abstract {
     return true;
   }
 
-  private PreviewThrottle throttle(
-      Request request, RequestLogEntry logEntry, RequestLifetime lifetime) {
-    String remote = logEntry.remote();
+  private PreviewThrottle throttle(String remote, RequestLifetime lifetime) {
     return new PreviewThrottle() {
       @Override
       public boolean isBlocked() {
@@ -432,14 +422,11 @@ final class RequestPipeline extends Handler.Abstract {
 
       @Override
       public void recordAuthFailure() {
-        authenticator.recordFailure(logEntry);
+        rateLimiter.recordAuthFailure(remote);
       }
 
       @Override
       public void acquire(String sandbox, boolean known) {
-        if (known) {
-          LimitedConnector.authenticated(request);
-        }
         lifetime.hold(rateLimiter.acquirePreview(sandbox, known));
       }
     };

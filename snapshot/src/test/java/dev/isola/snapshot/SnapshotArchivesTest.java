@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.spi.error.InvalidRequest;
-import dev.isola.spi.file.TreeLimits;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -41,7 +40,7 @@ class SnapshotArchivesTest {
         InputStream archive =
             out("tar", "--xattrs", "--format=pax", "-C", source.toString(), "-c", ".");
         SnapshotWriter taking = store.newWriter()) {
-      SnapshotArchives.importArchive(archive, taking, TreeLimits.DEFAULT);
+      SnapshotArchives.importArchive(archive, taking);
       SnapshotFixtures.finish(taking, "one");
       Path target = Files.createDirectory(folder.resolve("target"));
       try (SnapshotReader opened = store.open("one")) {
@@ -72,9 +71,7 @@ class SnapshotArchivesTest {
           assertThatThrownBy(
                   () ->
                       SnapshotArchives.importArchive(
-                          new ByteArrayInputStream(Arrays.copyOf(whole, length)),
-                          taking,
-                          TreeLimits.DEFAULT))
+                          new ByteArrayInputStream(Arrays.copyOf(whole, length)), taking))
               .as("%d bytes", length)
               .isInstanceOf(InvalidRequest.class);
         }

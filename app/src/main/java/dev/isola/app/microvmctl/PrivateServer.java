@@ -132,7 +132,6 @@ final class PrivateServer {
             "-Dslf4j.internal.verbosity=ERROR",
             "-XX:+UseSerialGC",
             "-XX:+UseCompactObjectHeaders",
-            "-XX:+ExitOnOutOfMemoryError",
             "-Xms16m",
             "-cp",
             System.getProperty("java.class.path"),

@@ -10,13 +10,10 @@ import dev.isola.server.Tls;
 import dev.isola.server.audit.AuditLog;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.context.ServerContext;
-import dev.isola.server.limit.ClientAddresses;
-import dev.isola.server.limit.ConnectionLimits;
 import dev.isola.server.limit.RequestLimits;
 import dev.isola.server.oidc.OidcSettings;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.spi.spec.AddressBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -64,15 +61,7 @@ final class ServeOptions {
             config.get(ConfigKeys.SERVER_PREVIEWS_PER_SANDBOX)),
         listeners,
         () -> serving.current().map(parts -> parts.engine().tracer()),
-        () -> serving.components().peers(),
-        new ConnectionLimits(
-            ConnectionLimits.TOTAL,
-            ConnectionLimits.STRANGERS,
-            config.get(ConfigKeys.SERVER_CONNECTIONS_PER_CLIENT).intValue()),
-        new ClientAddresses(
-            config.get(ConfigKeys.SERVER_TRUSTED_PROXIES).stream()
-                .flatMap(text -> AddressBlock.parse(text).stream())
-                .toList()));
+        () -> serving.components().peers());
   }
 
   /** With the server's own authority, a loopback address also accepts plain HTTP. */

@@ -5,7 +5,6 @@ import dev.isola.engine.admission.MachineState;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.health.ProbeSchedule;
 import dev.isola.engine.selection.HostAccess;
-import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.engine.selection.SelectionPolicy;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -126,13 +125,6 @@ public final class Config {
   /** Returns the access to the host that the operator allows sandboxes. */
   public HostAccess hostAccess() {
     return new HostAccess(get(ConfigKeys.ALLOW_HOST_NETWORK), get(ConfigKeys.ALLOW_HOST_FOLDERS));
-  }
-
-  /** Returns the network modes that the operator allows sandboxes. */
-  public NetworkPolicy networks() {
-    return new NetworkPolicy(
-        get(ConfigKeys.ALLOW_NETWORKS),
-        !get(ConfigKeys.EGRESS_DENY).isEmpty() || !get(ConfigKeys.EGRESS_LIMIT_TO).isEmpty());
   }
 
   public ProbeSchedule probeSchedule() {

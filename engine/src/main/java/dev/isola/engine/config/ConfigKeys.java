@@ -15,7 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
-import java.util.Set;
 
 /**
  * All configuration keys except those of {@code providers} and {@code pool}; see docs/config.md.
@@ -36,9 +35,6 @@ public final class ConfigKeys {
       ConfigKey.of("allow_process", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_EMULATION =
       ConfigKey.of("allow_emulation", new ScalarTypes.Flag(), false);
-  public static final ConfigKey<Set<NetworkMode>> ALLOW_NETWORKS =
-      ConfigKey.of(
-          "allow_networks", new NetworkModes(), Set.of(NetworkMode.NONE, NetworkMode.FILTERED));
   public static final ConfigKey<Boolean> ALLOW_HOST_NETWORK =
       ConfigKey.of("allow_host_network", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_HOST_FOLDERS =
@@ -131,10 +127,6 @@ public final class ConfigKeys {
       ConfigKey.of("server.rate.per_second", new ScalarTypes.WholeNumber(0, 1_000_000), 0L);
   public static final ConfigKey<Long> SERVER_BURST =
       ConfigKey.of("server.rate.burst", new ScalarTypes.WholeNumber(1, 1_000_000), 100L);
-  public static final ConfigKey<Long> SERVER_CONNECTIONS_PER_CLIENT =
-      ConfigKey.of("server.connections_per_client", new ScalarTypes.WholeNumber(0, 10_000), 2_500L);
-  public static final ConfigKey<List<String>> SERVER_TRUSTED_PROXIES =
-      ConfigKey.of("server.trusted_proxies", new EgressTypes.AddressBlocks(), List.of());
   public static final ConfigKey<Long> SERVER_FAILURES =
       ConfigKey.of("server.auth.failures", new ScalarTypes.WholeNumber(0, 1_000_000), 60L);
   public static final ConfigKey<Long> SERVER_REQUESTS =
@@ -218,7 +210,6 @@ public final class ConfigKeys {
           FLOOR,
           ALLOW_PROCESS,
           ALLOW_EMULATION,
-          ALLOW_NETWORKS,
           ALLOW_HOST_NETWORK,
           ALLOW_HOST_FOLDERS,
           MICROVM_FALLBACK,
@@ -257,8 +248,6 @@ public final class ConfigKeys {
           SERVER_TLS_OR_PLAIN,
           SERVER_RATE,
           SERVER_BURST,
-          SERVER_CONNECTIONS_PER_CLIENT,
-          SERVER_TRUSTED_PROXIES,
           SERVER_FAILURES,
           SERVER_REQUESTS,
           SERVER_STREAMS,

@@ -1,7 +1,6 @@
 package dev.isola.engine.snapshot;
 
 import dev.isola.snapshot.SnapshotArchives;
-import dev.isola.snapshot.manifest.Spool;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.Capture;
@@ -37,7 +36,6 @@ final class NonWorkspaceFiles implements AutoCloseable {
   private record Part(Optional<String> folder, Spool archive) {}
 
   private final List<Part> parts = new ArrayList<>();
-  private final TimeLimit time = new TimeLimit("the files outside of the workspace");
 
   private NonWorkspaceFiles() {}
 
@@ -59,7 +57,7 @@ final class NonWorkspaceFiles implements AutoCloseable {
         Coverage changes = new Coverage(coverage.get().image(), List.of());
         files.add(
             Optional.empty(),
-            snapshotting.get().capture(CaptureRequest.written(changes).frozen().withoutHoles()),
+            snapshotting.get().capture(CaptureRequest.written(changes).frozen()),
             scratch,
             max);
       }
@@ -67,7 +65,7 @@ final class NonWorkspaceFiles implements AutoCloseable {
         Coverage whole = new Coverage(Optional.empty(), List.of(folder));
         files.add(
             Optional.of(folder),
-            snapshotting.get().capture(CaptureRequest.written(whole).frozen().withoutHoles()),
+            snapshotting.get().capture(CaptureRequest.written(whole).frozen()),
             scratch,
             max);
       }
@@ -92,7 +90,7 @@ final class NonWorkspaceFiles implements AutoCloseable {
   private void add(Optional<String> folder, Capture capture, Path scratch, long max)
       throws IOException {
     try (capture) {
-      Spool archive = Spool.of(time.wrap(capture.archive()), scratch, max);
+      Spool archive = Spool.of(capture.archive(), scratch, max);
       if (isEmpty(folder, archive)) {
         archive.close();
       } else {

@@ -1,7 +1,6 @@
 package dev.isola.engine.snapshot;
 
 import dev.isola.snapshot.SnapshotArchives;
-import dev.isola.snapshot.SnapshotArchives.KnownFiles;
 import dev.isola.snapshot.SnapshotWriter;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Sandbox;
@@ -10,10 +9,10 @@ import dev.isola.spi.capability.Snapshotting.Capture;
 import dev.isola.spi.capability.Snapshotting.CaptureRequest;
 import dev.isola.spi.capability.Snapshotting.CaptureResult;
 import dev.isola.spi.exec.ExecutionInfo;
-import dev.isola.spi.file.TreeLimits;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 
 /**
  * Captures the files of one sandbox. If commands are running, it first reads everything while they
@@ -24,18 +23,15 @@ final class SnapshotCapturer {
   private final Snapshotting snapshotting;
   private final Sandbox sandbox;
   private final CaptureProgress progress;
-  private final TimeLimit time;
 
-  SnapshotCapturer(
-      Sandbox sandbox, Snapshotting snapshotting, CaptureProgress progress, TimeLimit time) {
+  SnapshotCapturer(Sandbox sandbox, Snapshotting snapshotting, CaptureProgress progress) {
     this.sandbox = sandbox;
     this.snapshotting = snapshotting;
     this.progress = progress;
-    this.time = time;
   }
 
   /**
-   * The result of a capture. Closing it removes the list of files.
+   * The result of a capture.
    *
    * @param moment the starting point of the next incremental capture
    */
@@ -44,90 +40,64 @@ final class SnapshotCapturer {
       long moment,
       Duration held,
       boolean incremental,
-      long readBytes)
-      implements AutoCloseable {
-    @Override
-    public void close() {
-      files.close();
-    }
-  }
+      long readBytes) {}
 
   /**
    * Stores the content of all files in the snapshot writer, without adding entries to the snapshot.
-   *
-   * @param previous the files of the previous snapshot; empty for a capture of all files
    */
-  Result capture(CaptureRequest request, SnapshotWriter writer, Optional<KnownFiles> previous) {
+  Result capture(
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous) {
     if (previous.isEmpty()) {
-      return captureConsistently(request.since(0), writer, Optional.empty());
+      return captureConsistently(request.since(0), writer, Map.of());
     }
     try {
       return captureConsistently(request, writer, previous);
     } catch (SnapshotArchives.UnknownMarkException moved) {
       // A file that is older than the previous snapshot was moved into the folder.
-      return captureConsistently(request.since(0), writer, Optional.empty());
+      return captureConsistently(request.since(0), writer, Map.of());
     }
   }
 
   private Result captureConsistently(
-      CaptureRequest request, SnapshotWriter writer, Optional<KnownFiles> previous) {
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous) {
     if (!hasRunningExecutions()) {
       return captureOnce(request.frozen(), writer, previous, 0);
     }
-    try (Result first = captureOnce(request, writer, previous, 0)) {
-      if (first.moment() == 0 || !first.files().entries().index()) {
-        return captureOnce(request.frozen(), writer, Optional.empty(), first.readBytes());
-      }
-      try {
-        KnownFiles known =
-            mark ->
-                first
-                    .files()
-                    .entries()
-                    .find(mark)
-                    .or(() -> previous.flatMap(files -> files.find(mark)));
-        Result second =
-            captureOnce(
-                request.since(first.moment()).frozen(),
-                writer,
-                Optional.of(known),
-                first.readBytes());
-        return new Result(
-            second.files(),
-            second.moment(),
-            second.held(),
-            previous.isPresent(),
-            second.readBytes());
-      } catch (SnapshotArchives.UnknownMarkException moved) {
-        return captureOnce(request.since(0).frozen(), writer, Optional.empty(), first.readBytes());
-      }
+    Result first = captureOnce(request, writer, previous, 0);
+    if (first.moment() == 0) {
+      return captureOnce(request.frozen(), writer, Map.of(), first.readBytes());
+    }
+    Map<String, SnapshotWriter.StagedFile> staged = new HashMap<>(previous);
+    staged.putAll(first.files().byMark());
+    try {
+      Result second =
+          captureOnce(request.since(first.moment()).frozen(), writer, staged, first.readBytes());
+      return new Result(
+          second.files(), second.moment(), second.held(), !previous.isEmpty(), second.readBytes());
+    } catch (SnapshotArchives.UnknownMarkException moved) {
+      return captureOnce(request.since(0).frozen(), writer, Map.of(), first.readBytes());
     }
   }
 
   private Result captureOnce(
       CaptureRequest request,
       SnapshotWriter writer,
-      Optional<KnownFiles> previous,
+      Map<String, SnapshotWriter.StagedFile> previous,
       long readBefore) {
-    try (Capture capture = snapshotting.capture(request.withoutHoles())) {
+    try (Capture capture = snapshotting.capture(request)) {
       SnapshotArchives.ArchiveContents read =
-          SnapshotArchives.readArchive(
-              progress.wrap(time.wrap(capture.archive())),
-              writer,
-              previous.orElse(KnownFiles.NONE),
-              TreeLimits.DEFAULT);
-      try {
-        CaptureResult result = capture.result();
-        return new Result(
-            read,
-            result.capturedAt(),
-            result.frozenFor(),
-            previous.isPresent(),
-            readBefore + read.bytes());
-      } catch (RuntimeException e) {
-        read.close();
-        throw e;
-      }
+          SnapshotArchives.readArchive(progress.wrap(capture.archive()), writer, previous);
+      CaptureResult result = capture.result();
+      return new Result(
+          read,
+          result.capturedAt(),
+          result.frozenFor(),
+          !previous.isEmpty(),
+          readBefore + read.bytes());
     }
   }
 

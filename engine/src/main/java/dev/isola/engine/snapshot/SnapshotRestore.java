@@ -18,11 +18,7 @@ import java.util.stream.Stream;
 
 /** Restores the files of a snapshot into a new sandbox. */
 record SnapshotRestore(
-    SnapshotReader reader,
-    SandboxSpec spec,
-    Sandbox sandbox,
-    Snapshotting snapshotting,
-    TimeLimit time) {
+    SnapshotReader reader, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
 
   /**
    * Restores the files.
@@ -34,9 +30,7 @@ record SnapshotRestore(
     if (coverage.isEmpty()) {
       empty(sandbox.files(), reader.snapshot().root());
       snapshotting.restore(
-          reader.snapshot().root(),
-          time.wrap(SnapshotArchives.archive(reader)),
-          TreeLimits.DEFAULT);
+          reader.snapshot().root(), SnapshotArchives.archive(reader), TreeLimits.DEFAULT);
       return;
     }
     List<String> folders = coverage.get().folders();
@@ -45,9 +39,8 @@ record SnapshotRestore(
         refuseUnlessSameImage(coverage.get().imageDigest().get());
       }
       snapshotting.restoreChanges(
-          time.wrap(
-              SnapshotArchives.archiveExcluding(
-                  reader, folders.stream().map(SnapshotRestore::inside).toList())),
+          SnapshotArchives.archiveExcluding(
+              reader, folders.stream().map(SnapshotRestore::inside).toList()),
           TreeLimits.DEFAULT);
     }
     folders.stream().filter(this::shouldRestore).forEach(this::restore);
@@ -102,9 +95,7 @@ record SnapshotRestore(
   private void restore(String folder) {
     empty(sandbox.files(), folder);
     snapshotting.restore(
-        folder,
-        time.wrap(SnapshotArchives.archiveFolder(reader, inside(folder))),
-        TreeLimits.DEFAULT);
+        folder, SnapshotArchives.archiveFolder(reader, inside(folder)), TreeLimits.DEFAULT);
   }
 
   /** Removes files that come from the image and are not in the snapshot. */

@@ -82,8 +82,7 @@ record ImageExport(TemplateImages images) {
         folders.isEmpty() ? patterns(emptied) : List.of(),
         0,
         false,
-        Optional.of(new Coverage(coverage.image(), folders)),
-        false);
+        Optional.of(new Coverage(coverage.image(), folders)));
   }
 
   static String relative(String folder) {

@@ -66,12 +66,6 @@ final class Unpacker implements AutoCloseable {
   void put(TarEntry entry, InputStream content) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(entry.path());
-    budget.takeText(path.length());
-    if (entry.kind() == TarEntry.Kind.FOLDER) {
-      entry
-          .attributes()
-          .forEach((name, value) -> budget.takeText((long) name.length() + value.length));
-    }
     try {
       place(path, entry, content);
       layer.add(path);

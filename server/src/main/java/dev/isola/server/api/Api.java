@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.audit.AuditReader;
 import dev.isola.server.auth.ApiKeys;
@@ -115,6 +116,11 @@ public final class Api {
     HostAccessGuard guard = new HostAccessGuard(context);
     SandboxErrorRecorder errors = new SandboxErrorRecorder(context);
     return new Routes(
-        Stream.concat(all.stream(), more).map(errors::wrap).map(guard::wrap).toList(), extensions);
+        Stream.concat(all.stream(), more)
+            .map(errors::wrap)
+            .map(guard::wrap)
+            .map(FileReadGuard::wrap)
+            .toList(),
+        extensions);
   }
 }

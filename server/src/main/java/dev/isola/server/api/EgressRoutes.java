@@ -40,7 +40,8 @@ record EgressRoutes(ServerContext context) {
             .takes(Shapes.ID)
             .answers(Response.json(200, EgressShapes.REPORT))
             .handledBy(
-                exchange -> answer(exchange, context.engine().egress().report(exchange.sandbox()))),
+                exchange ->
+                    answer(exchange, context.engine().egress().report(SandboxRoutes.id(exchange)))),
         Route.of(
                 "PUT",
                 TEMPLATE,
@@ -93,14 +94,17 @@ record EgressRoutes(ServerContext context) {
         context
             .engine()
             .egress()
-            .replace(exchange.sandbox(), egress, close, KeyPolicy.keyName(exchange)));
+            .replace(SandboxRoutes.id(exchange), egress, close, KeyPolicy.keyName(exchange)));
   }
 
   private void add(Exchange exchange) throws IOException {
     EgressRule rule = EgressDocument.ruleFromMap(exchange.body());
     answer(
         exchange,
-        context.engine().egress().add(exchange.sandbox(), rule, KeyPolicy.keyName(exchange)));
+        context
+            .engine()
+            .egress()
+            .add(SandboxRoutes.id(exchange), rule, KeyPolicy.keyName(exchange)));
   }
 
   private void presets(Exchange exchange) throws IOException {

@@ -1,6 +1,5 @@
 package dev.isola.server.api;
 
-import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.content.OutputFeed;
 import dev.isola.server.content.StdinAttachment;
@@ -194,7 +193,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
   }
 
   private Attaching attaching(Exchange exchange) {
-    SandboxId id = exchange.sandbox();
+    SandboxId id = SandboxRoutes.id(exchange);
     return attaching(id, context.engine().sandbox(id));
   }
 
@@ -216,9 +215,9 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
   private static SandboxException notFound(Exchange exchange) {
     return Fault.of(
             ErrorCode.EXECUTION_NOT_FOUND,
-            "the execution does not exist in sandbox " + exchange.sandbox(),
+            "the execution does not exist in sandbox " + SandboxRoutes.id(exchange),
             "list the executions of the sandbox")
-        .sandbox(exchange.sandbox())
+        .sandbox(SandboxRoutes.id(exchange))
         .exception();
   }
 
@@ -235,7 +234,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
     if (Boolean.TRUE.equals(exchange.body().get("stdin"))) {
       command = command.withStdin();
     }
-    SandboxId id = exchange.sandbox();
+    SandboxId id = SandboxRoutes.id(exchange);
     Sandbox sandbox = context.engine().sandbox(id);
     attaching(id, sandbox); // without it the client could not refer to the execution again
     Execution execution;
@@ -281,7 +280,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
             ErrorCode.ILLEGAL_STATE,
             "the execution has no terminal",
             "start the execution with terminal: {rows, cols}")
-        .sandbox(exchange.sandbox())
+        .sandbox(SandboxRoutes.id(exchange))
         .exception();
   }
 
@@ -355,7 +354,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
 
   /** Attaches to read the output. */
   private Execution attach(Exchange exchange, ExecutionInfo info, long offset) {
-    Optional<Execution> held = started.take(exchange.sandbox(), info.id());
+    Optional<Execution> held = started.take(SandboxRoutes.id(exchange), info.id());
     if (offset == 0 && held.isPresent()) {
       return held.get();
     }
@@ -374,8 +373,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
     json.put("id", info.id().value());
     json.put("pid", info.pid());
     info.tag().ifPresent(tag -> json.put("tag", tag));
-    json.put(
-        "argv", info.argv().stream().map(word -> Confidential.content(word, Scope.USE)).toList());
+    json.put("argv", info.argv());
     info.cwd().ifPresent(cwd -> json.put("cwd", cwd));
     info.user().ifPresent(user -> json.put("user", user));
     json.put("startedAt", info.startedAt().toString());

@@ -14,6 +14,7 @@ import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Route.Response;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.DestroyOptions;
@@ -81,7 +82,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
             .answeredByAnyServer()
             .acceptsSandboxTokens()
             .answers(Response.json(200, SpecShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().view(exchange.sandbox()))),
+            .handledBy(exchange -> answer(exchange, context.engine().view(id(exchange)))),
         one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
@@ -112,7 +113,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                         context
                             .engine()
                             .renew(
-                                exchange.sandbox(),
+                                id(exchange),
                                 Duration.ofSeconds(exchange.wholeNumber("ttlSeconds"))))),
         one("POST", "/pause", "pauseSandbox", "Pauses a sandbox and keeps its processes in memory.")
             .acceptsSandboxTokens()
@@ -120,25 +121,27 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
             .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(
                 exchange ->
-                    answer(exchange, context.engine().pause(exchange.sandbox(), PauseKind.MEMORY))),
+                    answer(exchange, context.engine().pause(id(exchange), PauseKind.MEMORY))),
         one("POST", "/stop", "stopSandbox", "Stops the processes of a sandbox and keeps its files.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(
                 exchange ->
-                    answer(
-                        exchange,
-                        context.engine().pause(exchange.sandbox(), PauseKind.FILESYSTEM))),
+                    answer(exchange, context.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
         one("POST", "/resume", "resumeSandbox", "Resumes a paused or stopped sandbox.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, SpecShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().resume(exchange.sandbox()))));
+            .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))));
   }
 
   private static Route one(String method, String rest, String name, String summary) {
     return Route.of(method, "/api/v1/sandboxes/{id}" + rest, name, summary).takes(Shapes.ID);
+  }
+
+  static SandboxId id(Exchange exchange) {
+    return SandboxIds.of(exchange.path("id"));
   }
 
   private void answer(Exchange exchange, SandboxView entry) throws IOException {
@@ -221,7 +224,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
   }
 
   private void destroy(Exchange exchange) throws IOException {
-    SandboxId id = exchange.sandbox();
+    SandboxId id = id(exchange);
     context.engine().view(id);
     boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
     Optional<Duration> timeout =

@@ -152,8 +152,7 @@ record SnapshotRoutes(ServerContext context) {
                 "POST",
                 "/api/v1/sandboxes/{id}/fork",
                 "forkSandbox",
-                "Creates sandboxes with the current files of this one, or its running processes"
-                    + " too.")
+                "Creates sandboxes with the current files of this one, or its running processes too.")
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
@@ -294,7 +293,7 @@ record SnapshotRoutes(ServerContext context) {
                   "kind",
                   "memory contains all files: leave out scope, path," + " include and exclude")));
     }
-    SnapshotReport report = snapshots().create(exchange.sandbox(), order);
+    SnapshotReport report = snapshots().create(SandboxRoutes.id(exchange), order);
     Map<String, Object> json = json(report.snapshot());
     json.put("heldMs", report.held().toMillis());
     json.put("incremental", report.incremental());
@@ -341,7 +340,7 @@ record SnapshotRoutes(ServerContext context) {
             .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange))
             .withKey(KeyPolicy.keyName(exchange));
     List<Map<String, Object>> forks =
-        context.engine().fork(exchange.sandbox(), request).stream()
+        context.engine().fork(SandboxRoutes.id(exchange), request).stream()
             .map(SnapshotRoutes::fork)
             .toList();
     exchange.json(200, Map.of("kind", kind.wireName(), "forks", forks));

@@ -121,7 +121,8 @@ record StatusRoutes(ServerContext context) {
                     + " it and does not count as use.")
             .answers(Response.json(200, STATUS))
             .handledBy(
-                exchange -> exchange.json(200, json(context.engine().status(exchange.sandbox())))),
+                exchange ->
+                    exchange.json(200, json(context.engine().status(SandboxRoutes.id(exchange))))),
         one(
                 "/status/stream",
                 "followStatus",
@@ -202,7 +203,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void follow(Exchange exchange) throws IOException {
-    SandboxId id = exchange.sandbox();
+    SandboxId id = SandboxRoutes.id(exchange);
     SandboxStatus status = context.engine().status(id);
     try (SseResponse sse = SseResponse.begin(exchange);
         var _ = exchange.interruptOnDisconnect()) {
@@ -220,7 +221,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void usage(Exchange exchange) throws IOException {
-    SandboxId id = exchange.sandbox();
+    SandboxId id = SandboxRoutes.id(exchange);
     UsageReporting reporting =
         context
             .engine()
@@ -234,7 +235,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void await(Exchange exchange) throws IOException {
-    SandboxId id = exchange.sandbox();
+    SandboxId id = SandboxRoutes.id(exchange);
     Set<SandboxState> states =
         exchange.queries("state").stream()
             .map(word -> SandboxState.valueOf(word.toUpperCase(Locale.ROOT)))

@@ -64,7 +64,7 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
   }
 
   private void create(Exchange exchange) throws IOException {
-    SandboxId id = exchange.sandbox();
+    SandboxId id = SandboxRoutes.id(exchange);
     context.engine().view(id);
     SandboxToken.Kind kind = SandboxToken.Kind.of(exchange.text("scope"));
     SandboxToken token =

@@ -7,7 +7,6 @@ import static java.nio.file.StandardOpenOption.WRITE;
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.server.RequestListener;
-import dev.isola.server.auth.Actor;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -26,10 +25,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
 /**
- * Writes one JSON line for each request that changes something, whose response contains a token, or
- * whose credential is invalid: actor (a key or a kind of token), action, sandbox and outcome.
- * Nothing that the client sent is logged. A file that exceeds the size limit is rotated, and the
- * oldest file is deleted.
+ * Writes one JSON line for each request that changes something or whose response contains a token:
+ * actor (a key or a kind of token), action, sandbox and outcome. Nothing that the client sent is
+ * logged. A file that exceeds the size limit is rotated, and the oldest file is deleted.
  */
 public final class AuditLog implements RequestListener, AutoCloseable {
   private static final int MAX_ROTATED = 4;
@@ -77,8 +75,7 @@ public final class AuditLog implements RequestListener, AutoCloseable {
 
   @Override
   public void requestCompleted(CompletedRequest completed) {
-    boolean preview =
-        completed.action().startsWith(PREVIEW) && !completed.key().equals(Actor.INVALID);
+    boolean preview = completed.action().startsWith(PREVIEW);
     if (!completed.isAuditable() || (preview && !previews)) {
       return;
     }

@@ -57,13 +57,13 @@ record PreviewAuthorizer(
     PreviewThrottle throttle = exchange.throttle();
     List<String> secrets = secrets(headers);
     boolean presented = !secrets.isEmpty() || presentsExtensionToken(headers);
-    boolean blocked = throttle.isBlocked();
+    boolean checked = presented && !throttle.isBlocked();
     boolean token =
         isToken(HeaderFilter.cookieTokens(headers), sandbox, port)
-            || (presented
+            || (checked
                 && (isToken(secrets, sandbox, port) || hasExtensionToken(headers, sandbox)));
-    Optional<ApiKey> key = presented && !token ? key(secrets) : Optional.empty();
-    if (presented && !token && key.isEmpty()) {
+    Optional<ApiKey> key = checked && !token ? key(secrets) : Optional.empty();
+    if (checked && !token && key.isEmpty()) {
       throttle.recordAuthFailure();
     }
     boolean authenticated = token || key.filter(one -> one.scope().allows(Scope.USE)).isPresent();
@@ -81,11 +81,11 @@ record PreviewAuthorizer(
     }
     if (authenticated) {
       if (key.isPresent()) {
-        hostAccess.check(key, sandbox);
+        hostAccess.check(key, sandbox.value());
       }
       return Optional.empty();
     }
-    if (presented && key.isEmpty() && blocked) {
+    if (presented && !checked) {
       throttle.checkNotBlocked();
     }
     return key.isPresent() ? forbid(key.get()) : Optional.of(otherKey(headers, throttle, sandbox));
@@ -107,15 +107,15 @@ record PreviewAuthorizer(
             .filter(secret -> !secret.isEmpty() && !hasServerForm(secret))
             .toList();
     if (!bearers.isEmpty()) {
+      throttle.checkNotBlocked();
       Optional<ApiKey> key = key(bearers);
       if (key.isPresent() && bearers.size() == 1) {
         if (!key.get().scope().allows(Scope.USE)) {
           forbid(key.get());
         }
-        hostAccess.check(key, sandbox);
+        hostAccess.check(key, sandbox.value());
         return bearers.getFirst();
       }
-      throttle.checkNotBlocked();
       throttle.recordAuthFailure();
     }
     throw unauthenticated(

@@ -3,11 +3,14 @@ package dev.isola.server.preview;
 /** The limits that apply to one request to a preview. */
 public interface PreviewThrottle {
 
-  /** Returns whether the address has so many failed authentications that more are refused. */
+  /**
+   * Returns whether the address has so many failed authentications that its credentials are not
+   * checked.
+   */
   boolean isBlocked();
 
   /**
-   * Rejects a request whose credential is invalid if its address {@link #isBlocked}.
+   * Rejects the request if its address {@link #isBlocked}.
    *
    * @throws dev.isola.spi.error.SandboxException if the address is blocked
    */

@@ -11,6 +11,7 @@ import dev.isola.server.context.SandboxResolver;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.forward.Header;
 import dev.isola.server.peer.PeerServers;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
@@ -81,7 +82,7 @@ public final class Previews {
 
   /** Authorizes and forwards a request. */
   public void serve(PreviewExchange exchange) throws IOException {
-    SandboxId sandbox = exchange.sandbox();
+    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
     int port = port(exchange.path("port"));
     Target target = Target.of(exchange.target());
     if (target.token().isPresent()) {
@@ -134,6 +135,7 @@ public final class Previews {
    */
   private void redeemLink(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
       throws IOException {
+    exchange.throttle().checkNotBlocked();
     Optional<SandboxToken> token =
         target
             .token()
@@ -141,7 +143,6 @@ public final class Previews {
             .filter(one -> one.opens(sandbox, port))
             .filter(one -> one.kind() == SandboxToken.Kind.PREVIEW);
     if (token.isEmpty()) {
-      exchange.throttle().checkNotBlocked();
       exchange.throttle().recordAuthFailure();
     }
     if (token.isEmpty() || exchange.isCrossOrigin()) {

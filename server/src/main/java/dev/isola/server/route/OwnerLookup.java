@@ -1,6 +1,7 @@
 package dev.isola.server.route;
 
 import dev.isola.spi.SandboxId;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -11,11 +12,16 @@ import java.util.Optional;
 public interface OwnerLookup {
 
   /** Any server can answer. */
-  OwnerLookup NONE = match -> Optional.empty();
+  OwnerLookup NONE = path -> Optional.empty();
 
-  /** The owner of the sandbox that the path names. */
-  OwnerLookup BY_ID = Routes.Match::sandbox;
+  /** The owner of the sandbox whose id is the path parameter {@code id}. */
+  OwnerLookup BY_ID =
+      path -> Optional.ofNullable(path.get("id")).filter(SandboxId::isValid).map(SandboxId::new);
 
-  /** Returns the sandbox; empty if any server can answer, or if there is no such sandbox. */
-  Optional<SandboxId> find(Routes.Match match);
+  /**
+   * Returns the sandbox; empty if any server can answer, or if there is no such sandbox.
+   *
+   * @param path the path parameters of the request
+   */
+  Optional<SandboxId> find(Map<String, String> path);
 }

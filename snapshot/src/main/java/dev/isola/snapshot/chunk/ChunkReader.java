@@ -4,20 +4,19 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Reads the chunks of one snapshot. Its chunks are close together in their packs and are mostly
- * read in order, so each read fetches a whole run of the chunks that are read next, and the last
- * few runs are cached; otherwise every small file would cost one request. Thread-safe.
+ * read in order, so each read fetches a whole run and the last few runs are cached; otherwise every
+ * small file would cost one request. Thread-safe.
  */
 public final class ChunkReader {
   private static final int CACHED_RUNS = 4;
 
   private final ChunkStore store;
-  private volatile Map<ChunkId, ChunkRun> runs = Map.of();
+  private final Map<ChunkId, ChunkRun> runs = new HashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<ChunkRun, byte[]> last =
       new LinkedHashMap<>(CACHED_RUNS, 0.75f, true) {
@@ -29,33 +28,22 @@ public final class ChunkReader {
         }
       };
 
-  ChunkReader(ChunkStore store) {
+  ChunkReader(ChunkStore store, Collection<ChunkRun> all) {
     this.store = store;
-  }
-
-  /**
-   * Announces the chunks that are read next.
-   *
-   * @param ids at most {@link ChunkStore#MAX_LOOKUP}
-   * @throws DamagedException if a chunk is missing
-   */
-  public void prepare(Collection<ChunkId> ids) throws DamagedException {
-    Map<ChunkId, ChunkRun> next = new HashMap<>();
-    for (ChunkRun chunkRun : store.runs(ids)) {
-      chunkRun.chunks().keySet().forEach(id -> next.put(id, chunkRun));
+    for (ChunkRun chunkRun : all) {
+      chunkRun.chunks().keySet().forEach(id -> runs.put(id, chunkRun));
     }
-    runs = next;
   }
 
   /**
    * Returns the content of a chunk.
    *
-   * @throws DamagedException if the chunk is missing or corrupt
+   * @throws DamagedException if the chunk is corrupt or does not belong to this snapshot
    */
   public byte[] read(ChunkId id) throws IOException {
     ChunkRun chunkRun = runs.get(id);
     if (chunkRun == null) {
-      chunkRun = store.runs(List.of(id)).getFirst();
+      throw new DamagedException("chunk " + id, "it does not belong to the snapshot");
     }
     return chunkRun.content(id, bytes(chunkRun));
   }
@@ -80,12 +68,13 @@ public final class ChunkReader {
     return bytes;
   }
 
-  /**
-   * Returns the uncompressed size of a chunk.
-   *
-   * @throws DamagedException if the chunk is missing
-   */
-  public int size(ChunkId id) throws DamagedException {
-    return store.size(id);
+  /** Returns the uncompressed size of a chunk. */
+  public int size(ChunkId id) {
+    ChunkRun chunkRun = runs.get(id);
+    ChunkLocation location = chunkRun == null ? null : chunkRun.chunks().get(id);
+    if (location == null) {
+      throw new IllegalArgumentException("the snapshot has no chunk " + id);
+    }
+    return location.size();
   }
 }

@@ -2,8 +2,6 @@ package dev.isola.snapshot.chunk;
 
 import dev.isola.snapshot.blob.BlobStore;
 import dev.isola.snapshot.failpoint.FailpointListener;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -29,19 +27,7 @@ public final class ChunkStore implements AutoCloseable {
   /** The cost of reading a pack's index, in bytes of the read budget. */
   private static final int INDEX_COST = 64 << 10;
 
-  /** What all writers may have in progress, and all readers. */
-  private static final int MAX_BUDGET = 32 << 20;
-
-  private static final int MIN_BUDGET = 4 << 20;
-
-  /** What a chunk takes in the index, which is in memory. */
-  private static final int INDEX_BYTES_PER_CHUNK = 128;
-
-  /** The share of the heap that the index may take. */
-  private static final int INDEX_SHARE = 4;
-
-  /** The most chunks that are looked up and verified together. */
-  public static final int MAX_LOOKUP = 8192;
+  private static final int READ_BUDGET = 32 << 20;
 
   private final BlobStore blobs;
   private final Path staging;
@@ -49,18 +35,11 @@ public final class ChunkStore implements AutoCloseable {
   private final ThreadPoolExecutor threads = threads();
   private final Map<ChunkId, ChunkLocation> locations = new ConcurrentHashMap<>();
   private final Map<String, String> damaged = new ConcurrentHashMap<>();
-  private final BoundedExecutor.SharedBudget writing;
-  private final BoundedExecutor.SharedBudget reading;
-  private final long maxChunks;
 
-  private ChunkStore(BlobStore blobs, Path staging, FailpointListener failpoints, long memory) {
+  private ChunkStore(BlobStore blobs, Path staging, FailpointListener failpoints) {
     this.blobs = blobs;
     this.staging = staging;
     this.failpoints = failpoints;
-    int budget = (int) Math.clamp(memory / 8, MIN_BUDGET, MAX_BUDGET);
-    this.writing = new BoundedExecutor.SharedBudget(budget);
-    this.reading = new BoundedExecutor.SharedBudget(budget);
-    this.maxChunks = memory / INDEX_SHARE / INDEX_BYTES_PER_CHUNK;
   }
 
   private static ThreadPoolExecutor threads() {
@@ -82,13 +61,12 @@ public final class ChunkStore implements AutoCloseable {
    * the others.
    *
    * @param staging a local folder for unfinished files
-   * @param memory the heap of the process, of which the store takes a share
    */
-  public static ChunkStore open(
-      BlobStore blobs, Path staging, FailpointListener failpoints, long memory) throws IOException {
-    ChunkStore store = new ChunkStore(blobs, staging, failpoints, memory);
+  public static ChunkStore open(BlobStore blobs, Path staging, FailpointListener failpoints)
+      throws IOException {
+    ChunkStore store = new ChunkStore(blobs, staging, failpoints);
     try {
-      BoundedExecutor executor = new BoundedExecutor(store.threads, store.reading);
+      BoundedExecutor executor = new BoundedExecutor(store.threads, READ_BUDGET);
       for (String name : blobs.list(Pack.FOLDER)) {
         executor.submit(INDEX_COST, () -> store.load(name));
       }
@@ -119,23 +97,7 @@ public final class ChunkStore implements AutoCloseable {
 
   /** Returns a new writer. */
   public ChunkWriter writer() {
-    return new ChunkWriter(this, blobs, staging, failpoints, threads, writing);
-  }
-
-  /**
-   * Refuses another chunk when the index is full.
-   *
-   * @param pending the chunks of the writer that are not in the index yet
-   * @throws dev.isola.spi.error.LimitExceeded if it is
-   */
-  void requireRoomInIndex(int pending) {
-    if (locations.size() + pending > maxChunks) {
-      throw Fault.of(
-              ErrorCode.RESOURCE_LIMIT,
-              "the snapshot store has " + maxChunks + " chunks, and its index is full",
-              "remove snapshots and collect garbage, or give the server more memory")
-          .exception();
-    }
+    return new ChunkWriter(this, blobs, staging, failpoints, threads);
   }
 
   void register(Map<ChunkId, ChunkLocation> more) {
@@ -161,45 +123,27 @@ public final class ChunkStore implements AutoCloseable {
     }
   }
 
-  /** Returns a reader. */
-  public ChunkReader reader() {
-    return new ChunkReader(this);
-  }
-
   /**
-   * Groups chunks into runs, which are read together.
+   * Reads and verifies chunks, and returns a reader for them.
    *
-   * @throws DamagedException if a chunk is missing
+   * @throws DamagedException if a chunk is missing or corrupt
    */
-  List<ChunkRun> runs(Collection<ChunkId> ids) throws DamagedException {
+  public ChunkReader check(Collection<ChunkId> ids) throws IOException {
     Map<ChunkId, ChunkLocation> wanted = new HashMap<>();
     for (ChunkId id : ids) {
       wanted.put(id, locate(id));
     }
-    return ChunkRun.of(wanted);
-  }
-
-  /** Returns the uncompressed size of a chunk. */
-  int size(ChunkId id) throws DamagedException {
-    return locate(id).size();
-  }
-
-  /**
-   * Reads and verifies chunks.
-   *
-   * @param ids at most {@link #MAX_LOOKUP}
-   * @throws DamagedException if a chunk is missing or corrupt
-   */
-  public void check(Collection<ChunkId> ids) throws IOException {
-    BoundedExecutor executor = new BoundedExecutor(threads, reading);
+    List<ChunkRun> runs = ChunkRun.of(wanted);
+    BoundedExecutor executor = new BoundedExecutor(threads, READ_BUDGET);
     try {
-      for (ChunkRun chunkRun : runs(ids)) {
+      for (ChunkRun chunkRun : runs) {
         executor.submit(ChunkRun.MAX_BYTES, () -> check(chunkRun));
       }
       executor.await();
     } finally {
       executor.cancel();
     }
+    return new ChunkReader(this, runs);
   }
 
   private byte[] check(ChunkRun chunkRun) throws IOException {
@@ -258,7 +202,7 @@ public final class ChunkStore implements AutoCloseable {
   /** Reads everything and returns the defects by name. */
   public Map<String, String> verify() throws IOException {
     Map<String, String> found = new ConcurrentHashMap<>();
-    BoundedExecutor executor = new BoundedExecutor(threads, reading);
+    BoundedExecutor executor = new BoundedExecutor(threads, READ_BUDGET);
     for (String name : blobs.list(Pack.FOLDER)) {
       executor.submit(
           ChunkRun.MAX_BYTES,

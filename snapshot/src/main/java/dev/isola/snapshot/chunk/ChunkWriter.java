@@ -2,14 +2,11 @@ package dev.isola.snapshot.chunk;
 
 import dev.isola.snapshot.blob.BlobStore;
 import dev.isola.snapshot.failpoint.FailpointListener;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -26,11 +23,8 @@ public final class ChunkWriter implements AutoCloseable {
   /** Large enough to amortize the overhead per pack, small enough to rewrite. */
   private static final long PACK_SIZE = 16L << 20;
 
-  /** The most chunks of a pack, whose rows are in memory until it is finished. */
-  private static final int PACK_CHUNKS = 1 << 15;
-
-  /** The most chunks and holes of a file: 64 GiB of chunks of the minimum size. */
-  public static final int MAX_CHUNKS = 1 << 19;
+  /** The maximum number of bytes in progress. */
+  private static final int BUDGET = 32 << 20;
 
   private final ChunkStore store;
   private final BlobStore blobs;
@@ -49,44 +43,18 @@ public final class ChunkWriter implements AutoCloseable {
       BlobStore blobs,
       Path staging,
       FailpointListener failpoints,
-      Executor threads,
-      BoundedExecutor.SharedBudget budget) {
+      Executor threads) {
     this.store = store;
     this.blobs = blobs;
     this.staging = staging;
     this.failpoints = failpoints;
-    this.executor = new BoundedExecutor(threads, budget);
+    this.executor = new BoundedExecutor(threads, BUDGET);
   }
 
-  /** The content of a file. Its chunks are known after {@link ChunkWriter#await}. */
+  /** The content of a file. Its chunks are known after {@link ChunkWriter#commit}. */
   public static final class FileContent {
     private final List<PendingChunk> cuts = new ArrayList<>(1);
     private long size;
-    private int known;
-
-    private void append(PendingChunk cut) {
-      if (cuts.size() >= MAX_CHUNKS) {
-        throw Fault.of(
-                ErrorCode.RESOURCE_LIMIT,
-                "a file of more than " + size + " bytes has more than " + MAX_CHUNKS + " chunks",
-                "exclude the file, or write it without so many small holes")
-            .exception();
-      }
-      cuts.add(cut);
-    }
-
-    /** Returns how many chunks and holes the file has. */
-    public int chunkCount() {
-      return cuts.size();
-    }
-
-    /** Tells whether all chunks that were added are known. */
-    public boolean isKnown() {
-      while (known < cuts.size() && cuts.get(known).id != null) {
-        known++;
-      }
-      return known == cuts.size();
-    }
 
     /** Returns the size in bytes, including holes. */
     public long size() {
@@ -99,12 +67,12 @@ public final class ChunkWriter implements AutoCloseable {
   }
 
   private static final class PendingChunk {
-    private volatile @Nullable ChunkId id;
+    private @Nullable ChunkId id;
 
     ChunkId id() {
       ChunkId known = id;
       if (known == null) {
-        throw new IllegalStateException("the content is still being stored");
+        throw new IllegalStateException("the content is not committed yet");
       }
       return known;
     }
@@ -123,7 +91,7 @@ public final class ChunkWriter implements AutoCloseable {
           @Override
           public void chunk(byte[] bytes) throws IOException {
             PendingChunk cut = new PendingChunk();
-            to.append(cut);
+            to.cuts.add(cut);
             to.size += bytes.length;
             executor.submit(bytes.length, () -> keep(bytes, cut));
           }
@@ -145,7 +113,7 @@ public final class ChunkWriter implements AutoCloseable {
     } else {
       cut.id = ChunkId.hole(length);
     }
-    to.append(cut);
+    to.cuts.add(cut);
     to.size += length;
   }
 
@@ -155,7 +123,6 @@ public final class ChunkWriter implements AutoCloseable {
     if (store.contains(id) || !pending.add(id)) {
       return;
     }
-    store.requireRoomInIndex(pending.size());
     PackWriter full;
     try (ZstdCompressor compressor = ZstdCompressor.borrow()) {
       int length = compressor.compress(bytes);
@@ -179,7 +146,7 @@ public final class ChunkWriter implements AutoCloseable {
         pack = open;
       }
       open.add(id, compressed, 0, length, size);
-      if (open.size() < PACK_SIZE && open.count() < PACK_CHUNKS) {
+      if (open.size() < PACK_SIZE) {
         return null;
       }
       pack = null;
@@ -191,20 +158,13 @@ public final class ChunkWriter implements AutoCloseable {
 
   private void finish(PackWriter full) throws IOException {
     try (full) {
-      Map<ChunkId, ChunkLocation> stored = full.finish(blobs);
-      store.register(stored);
-      pending.removeAll(stored.keySet()); // Later ones are found in the store.
+      store.register(full.finish(blobs));
     }
-  }
-
-  /** Returns when the chunks of everything added are known. */
-  public void await() throws IOException {
-    executor.await();
   }
 
   /** Returns when everything added is durable. */
   public void commit() throws IOException {
-    await();
+    executor.await();
     PackWriter open = pack;
     pack = null;
     if (open != null) {

@@ -56,10 +56,6 @@ final class PackWriter implements AutoCloseable {
     return offset;
   }
 
-  int count() {
-    return rows.size();
-  }
-
   /** Adds the pack to the store durably and returns the locations of its chunks. */
   Map<ChunkId, ChunkLocation> finish(BlobStore blobs) throws IOException {
     ByteBuffer table = ByteBuffer.allocate(rows.size() * Pack.ROW_SIZE);

@@ -25,7 +25,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -93,19 +92,6 @@ class BackendApiTest {
                 "Isola-Channel-Secret",
                 encoded),
             new byte[0]);
-  }
-
-  /** Only the names that peers chose lead to a sandbox. */
-  @ParameterizedTest
-  @ValueSource(strings = {"%s", "the-admins", "%s-isola", "%%36%s", "%.10s"})
-  void sandboxOfAnotherClientHasNoSpelling(String spelling) throws IOException {
-    String id = server.client().post("/api/v1/sandboxes", "{\"name\": \"the-admins\"}").field("id");
-    String path = "/backend/v1/sandboxes/" + String.format(Locale.ROOT, spelling, id);
-    for (String key : List.of(server.use, server.admin)) {
-      assertThat(server.client(key).get(path).status()).isEqualTo(404);
-      assertThat(server.client(key).delete(path).status()).isIn(204, 404);
-    }
-    assertThat(server.client().get("/api/v1/sandboxes/" + id).field("state")).isEqualTo("running");
   }
 
   private AgentSandbox peer(String id) {

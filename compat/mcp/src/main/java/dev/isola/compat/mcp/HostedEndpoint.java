@@ -4,6 +4,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonBody;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -76,7 +77,7 @@ final class HostedEndpoint {
   private record Session(String word, String letters) {}
 
   void post(Exchange exchange) throws IOException {
-    SandboxId sandbox = exchange.sandbox();
+    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
     HostedServer server = servers.require(sandbox);
     EventResponse response = new EventResponse(exchange);
     Optional<Object> id = Optional.empty();
@@ -367,7 +368,7 @@ final class HostedEndpoint {
 
   /** Streams messages of the server that belong to no request. */
   void get(Exchange exchange) throws IOException {
-    SandboxId sandbox = exchange.sandbox();
+    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
     HostedServer server = servers.require(sandbox);
     Session session =
         session(exchange, sandbox)
@@ -420,7 +421,7 @@ final class HostedEndpoint {
 
   /** Ends a session. The server continues. */
   void delete(Exchange exchange) throws IOException {
-    SandboxId sandbox = exchange.sandbox();
+    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
     HostedServer server = servers.require(sandbox);
     session(exchange, sandbox)
         .ifPresent(
@@ -432,6 +433,6 @@ final class HostedEndpoint {
   }
 
   void status(Exchange exchange) throws IOException {
-    exchange.json(200, servers.require(exchange.sandbox()).status());
+    exchange.json(200, servers.require(SandboxIds.of(exchange.path("id"))).status());
   }
 }

@@ -10,7 +10,6 @@ import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
-import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -79,7 +78,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
 
   private SandboxView checked(Exchange exchange, SandboxView found) {
     exchange.setSandbox(found.id());
-    hostAccess.check(exchange.key(), found.id());
+    hostAccess.check(exchange.key(), found.id().value());
     if (exchange.isOwnedElsewhere(found.id())) {
       throw new OwnedElsewhere(found.id());
     }
@@ -89,12 +88,11 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
   /** Finds a sandbox by its name or its id. */
   private Optional<SandboxView> find(String reference) {
     Optional<SandboxView> named = findNamed(reference);
-    Optional<SandboxId> id = SandboxIds.find(reference);
-    if (named.isPresent() || id.isEmpty()) {
+    if (named.isPresent() || !SandboxId.isValid(reference)) {
       return named;
     }
     try {
-      return Optional.of(context.engine().view(id.get()));
+      return Optional.of(context.engine().view(new SandboxId(reference)));
     } catch (NotFound e) {
       return Optional.empty();
     }

@@ -14,9 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -101,13 +99,10 @@ class McpAccessTest {
   /** As in the API: these files contain the environment of commands. */
   @ParameterizedTest
   @ValueSource(
-      strings = {"/proc/self/environ", "/sys/kernel", "/dev/null", "./../../proc/1/environ"})
+      strings = {"/proc/self/environ", "/sys/kernel", "/dev/null", "a/../../proc/1/environ"})
   void readKeyDoesNotReadFilesOfTheKernel(String path) throws IOException {
     String id = sandbox();
-    McpClient.Result refused =
-        client(server.read).call("read_file", Map.of("sandbox", id, "path", path));
-    assertThat(refused.isError()).as(refused.text()).isTrue();
-    assertThat(refused.field("code")).isIn("FORBIDDEN", "PATH_OUTSIDE");
+    assertForbidden(client(server.read).call("read_file", Map.of("sandbox", id, "path", path)));
   }
 
   @Test
@@ -134,43 +129,6 @@ class McpAccessTest {
     assertForbidden(use.call("snapshot", Map.of("sandbox", id)));
     assertForbidden(use.call("preview_url", Map.of("sandbox", id, "port", 80)));
     assertForbidden(use.call("destroy_sandbox", Map.of("sandbox", id)));
-  }
-
-  /** A name leads to the sandbox, and every other spelling of its id to none. */
-  @ParameterizedTest
-  @ValueSource(strings = {"%s", "the-admins", "%s-isola", "X%s", "%s ", "/%s", "%.10s", "%%36%s"})
-  void everySpellingOfASandboxOfTheHostIsRefused(String spelling) throws IOException {
-    Path shared = Files.createDirectories(folder.resolve("shared"));
-    TestClient admin = server.client(server.admin);
-    String id =
-        admin
-            .post(
-                "/api/v1/sandboxes",
-                "{\"name\": \"the-admins\", \"workspacePath\": \"" + shared + "\"}")
-            .field("id");
-    String reference = String.format(Locale.ROOT, spelling, id);
-    boolean leadsToIt = List.of("%s", "the-admins").contains(spelling);
-    Map<String, Map<String, String>> tools =
-        Map.of(
-            "read_file", Map.of("path", "."),
-            "exec", Map.of("command", "touch made"),
-            "snapshot", Map.of(),
-            "destroy_sandbox", Map.of());
-    for (Map.Entry<String, Map<String, String>> tool : tools.entrySet()) {
-      for (String key : List.of(server.use, server.read)) {
-        Map<String, Object> arguments = new HashMap<>(tool.getValue());
-        arguments.put("sandbox", reference);
-        boolean mayCall = key.equals(server.use) || tool.getKey().equals("read_file");
-        McpClient.Result refused = client(key).call(tool.getKey(), arguments);
-        assertThat(refused.field("code"))
-            .as(tool.getKey() + refused.text())
-            .isEqualTo(leadsToIt || !mayCall ? "FORBIDDEN" : "SANDBOX_NOT_FOUND");
-        McpClient.Result output = client(key).call("output", Map.of("handle", reference + "/1"));
-        assertThat(output.isError()).as(output.text()).isTrue();
-      }
-    }
-    assertThat(admin.get("/api/v1/sandboxes/" + id).field("state")).isEqualTo("running");
-    assertThat(shared).isEmptyDirectory();
   }
 
   @Test

@@ -94,7 +94,7 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   }
 
   private SandboxAccess.SandboxUser authorizedUser(Exchange exchange, String operation) {
-    SandboxId id = exchange.sandbox();
+    SandboxId id = SandboxAccess.id(exchange);
     authorizer.authorize(exchange, id, operation);
     return sandboxUser(exchange, id);
   }

@@ -1,4 +1,4 @@
-package dev.isola.snapshot.manifest;
+package dev.isola.engine.snapshot;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -16,8 +16,8 @@ import java.util.Optional;
  * Data that is read once and replayed several times: small data in memory, large data in an
  * unlinked file, which disappears with the process.
  */
-public final class Spool implements AutoCloseable {
-  public static final int IN_MEMORY = 1 << 20;
+final class Spool implements AutoCloseable {
+  static final int IN_MEMORY = 1 << 20;
 
   private static final int BUFFER = 64 << 10;
 
@@ -34,7 +34,7 @@ public final class Spool implements AutoCloseable {
    *
    * @throws dev.isola.spi.error.LimitExceeded if there are more than {@code max} bytes
    */
-  public static Spool of(InputStream in, Path scratch, long max) throws IOException {
+  static Spool of(InputStream in, Path scratch, long max) throws IOException {
     byte[] head = in.readNBytes(IN_MEMORY);
     if (head.length < IN_MEMORY) {
       return new Spool(head, Optional.empty());
@@ -57,8 +57,8 @@ public final class Spool implements AutoCloseable {
         if (file.position() > max) {
           throw Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
-                  "the data exceeds " + max + " bytes",
-                  "remove files, or raise the disk limit of the sandbox")
+                  "the files of the sandbox exceed " + max + " bytes",
+                  "raise its disk limit, or take a snapshot")
               .exception();
         }
       }
@@ -70,7 +70,7 @@ public final class Spool implements AutoCloseable {
   }
 
   /** Returns a stream of all data. */
-  public InputStream read() {
+  InputStream read() {
     return file.<InputStream>map(PositionedInputStream::new)
         .orElseGet(() -> new ByteArrayInputStream(head));
   }
