@@ -243,7 +243,8 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
         member = "." + method.getName();
       } else if (path.getLeaf() instanceof VariableTree field && parent instanceof ClassTree) {
         member = "." + field.getName();
-      } else if (path.getLeaf() instanceof ClassTree type && parent == unit) {
+      } else if (path.getLeaf() instanceof ClassTree type
+          && parent instanceof CompilationUnitTree) {
         member = unit.getPackageName() + "." + type.getSimpleName() + member;
       }
     }
