@@ -43,7 +43,7 @@ def reaches(box, name, port=9999):
     return box.value("tcp(%r, %d)" % (name, port))["got"] == "hello"
 
 
-@case("server is killed and started again", quick=True)
+@case("server is killed and started again")
 def crash(c):
     server = c.server("crash", "egress.dns=203.0.113.53").start().await_ready()
     box = server.create([allow("ok.example", 9999)])

@@ -245,7 +245,7 @@ def close_keeps(c):
     wait_until(lambda: state(c.box) == "closed", 5, "the end of the open connection")
 
 
-@case("operator's limits against the spec", quick=True)
+@case("operator's limits against the spec")
 def ceiling(c):
     server = c.server(
         "ceiling", "egress.deny=denied.example,*.bad.wild.example", "egress.allow=always.example",

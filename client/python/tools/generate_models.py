@@ -2,6 +2,7 @@
 
     python tools/generate_models.py openapi.json           writes the file
     python tools/generate_models.py --check openapi.json   fails if the file is not current
+    python tools/generate_models.py --print openapi.json   prints it
 """
 
 from __future__ import annotations
@@ -222,6 +223,9 @@ def main(arguments: List[str]) -> int:
     check = arguments[:1] == ["--check"]
     with open(arguments[-1], encoding="utf-8") as file:
         text = Generator(json.load(file)["components"]["schemas"]).generate()
+    if arguments[:1] == ["--print"]:
+        sys.stdout.write(text)
+        return 0
     if not check:
         TARGET.write_text(text, encoding="utf-8")
         return 0

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "syscalls.h"
 
@@ -50,8 +51,21 @@ static const uint16_t allowed[] = {
 #undef CALL
 };
 
+/* What a relay process does: bytes between sockets and pipes, timers, and memory. */
+static const uint16_t relay_calls[] = {
+#if defined(__x86_64__)
+    __NR_epoll_wait,
+#endif
+    __NR_accept4,      __NR_brk,        __NR_clock_gettime, __NR_close,      __NR_connect,  __NR_epoll_ctl,
+    __NR_epoll_pwait,  __NR_exit,       __NR_exit_group,    __NR_fcntl,      __NR_futex,    __NR_getpeername,
+    __NR_getrandom,    __NR_getsockopt, __NR_madvise,       __NR_mmap,       __NR_mprotect, __NR_mremap,
+    __NR_munmap,       __NR_pipe2,      __NR_read,          __NR_recvfrom,   __NR_recvmsg,  __NR_restart_syscall,
+    __NR_rt_sigreturn, __NR_sendto,     __NR_setitimer,     __NR_setsockopt, __NR_shutdown, __NR_splice,
+    __NR_write,        __NR_writev};
+
 /* Programs work without these calls when they fail with ENOSYS. */
-static const uint16_t absent[] = {IO_URING_SETUP, IO_URING_ENTER, IO_URING_REGISTER, CLONE3};
+static const uint16_t absent[] = {__NR_io_setup,  __NR_io_submit, __NR_io_getevents, __NR_io_destroy,    __NR_io_cancel,
+                                  IO_URING_SETUP, IO_URING_ENTER, IO_URING_REGISTER, __NR_io_pgetevents, CLONE3};
 
 enum { FILTER_MAX = 1024 };
 static struct sock_filter filter[FILTER_MAX];
@@ -155,10 +169,10 @@ static void refuse_setuid_files(void)
 }
 
 /* Tests ranges of consecutive numbers, which are fewer than the calls. */
-static void allow_ranges(void)
+static void allow_ranges(const uint16_t *calls, size_t count)
 {
-    static bool listed[NUMBERS];
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) listed[allowed[i]] = true;
+    bool listed[NUMBERS] = {false};
+    for (size_t i = 0; i < count; i++) listed[calls[i]] = true;
     for (int first = 0; first < NUMBERS; first++) {
         if (!listed[first]) continue;
         int last = first;
@@ -192,7 +206,7 @@ struct sock_fprog filter_sandbox(struct filter_options options)
     refuse_by_argument(__NR_socket, 0, BPF_JEQ, families, options.vsock ? 1 : 2, EAFNOSUPPORT);
     allow_only(__NR_personality, 0, personalities, 5);
     if (options.picky_statx) refuse_by_argument(__NR_statx, 2, BPF_JSET, automount, 1, ENOSYS);
-    allow_ranges();
+    allow_ranges(allowed, sizeof allowed / sizeof *allowed);
     add(BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
     answer_errno(ENOSYS);
     answer_errno(EPERM);
@@ -205,6 +219,22 @@ struct sock_fprog filter_refuse_vsock(void)
     begin();
     refuse_by_argument(__NR_socket, 0, BPF_JEQ, vsock, 1, EAFNOSUPPORT);
     answer(SECCOMP_RET_ALLOW);
+    return done();
+}
+
+struct sock_fprog filter_relay(void)
+{
+    begin();
+    add(BPF_JMP | BPF_JEQ | BPF_K, 0, 7, __NR_socket);
+    load(low_word(1));
+    add(BPF_JMP | BPF_JEQ | BPF_K, 0, 4, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+    load(low_word(0));
+    add(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AF_INET);
+    add(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, AF_INET6);
+    answer(SECCOMP_RET_ALLOW);
+    answer_errno(EPERM);
+    allow_ranges(relay_calls, sizeof relay_calls / sizeof *relay_calls);
+    answer_errno(EPERM);
     return done();
 }
 

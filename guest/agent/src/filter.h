@@ -18,6 +18,8 @@ struct filter_options {
 struct sock_fprog filter_sandbox(struct filter_options options);
 /* Refuses vsock sockets only. */
 struct sock_fprog filter_refuse_vsock(void);
+/* Allows what a relay process calls once it is ready, and connections by TCP only. */
+struct sock_fprog filter_relay(void);
 /* Hides system calls introduced after Linux 4.8, for tracers that do not support them. */
 struct sock_fprog filter_hide_new(void);
 

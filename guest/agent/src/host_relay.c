@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -24,8 +25,11 @@
 enum { CONNECTIONS_MAX = 1024, SENDERS_MAX = 16, LINE_MAX_BYTES = 512 };
 /* The agent does not wait: there is room for all connections that a sandbox may have. */
 enum { BACKLOG = 1024 };
+/* For each connection two sockets, and a pipe in each direction. */
+enum { DESCRIPTORS_MAX = 8 * CONNECTIONS_MAX, MEMORY_MAX = 64 << 20, NOBODY = 65534 };
 #define HANDOVER_TIMEOUT 2000000000ull
 #define REPORT_INTERVAL 1000000000ull
+#define LIMIT_INTERVAL 10000000ull
 
 /* A process that has connected to the socket and has not sent a descriptor. */
 struct sender {
@@ -44,7 +48,7 @@ struct connection {
 
 static struct connection *connections[CONNECTIONS_MAX];
 static int senders;
-static struct timer report;
+static struct timer report, resume;
 
 static void connection_ended(struct connection *c, int error)
 {
@@ -77,6 +81,24 @@ static void report_due(struct timer *t)
     }
     tcp_pairs_trim();
     timer_set(&report, now_ns() + REPORT_INTERVAL);
+}
+
+/* Nothing wakes a connection that waits for the limit but this timer. */
+static void resume_later(void)
+{
+    if (tcp_pairs_wait() && !resume.at_ns) timer_set(&resume, now_ns() + LIMIT_INTERVAL);
+}
+
+static void resume_due(struct timer *t)
+{
+    (void)t;
+    static unsigned first; /* in turns, so that the first connection does not take all */
+    first = (first + 1) % CONNECTIONS_MAX;
+    for (unsigned i = 0; i < CONNECTIONS_MAX; i++) {
+        struct connection *c = connections[(first + i) % CONNECTIONS_MAX];
+        if (c && c->state == STARTED) tcp_pair_resume(&c->pair);
+    }
+    resume_later();
 }
 
 /* ---- descriptors of guest processes ---- */
@@ -289,8 +311,13 @@ static bool handle(char *line)
     char *rest;
     size_t verb = strcspn(line, " ");
     unsigned long id = strtoul(line + verb, &rest, 10);
-    if (rest == line + verb || id >= CONNECTIONS_MAX) return false;
+    if (rest == line + verb) return false;
     line[verb] = 0;
+    if (strcmp(line, "LIMIT") == 0) {
+        tcp_pairs_limit(id);
+        return true;
+    }
+    if (id >= CONNECTIONS_MAX) return false;
     if (*rest == ' ') rest++;
     if (strcmp(line, "OPEN") == 0) return request_open((unsigned)id, rest);
     return strcmp(line, "CLOSE") == 0 && request_close((unsigned)id);
@@ -325,37 +352,78 @@ static void input_ready(struct watch *w, uint32_t what)
 
 static void flush(void)
 {
+    resume_later();
     if (fflush(stdout) != 0) loop_stop();
+}
+
+static void limit(int resource, rlim_t most)
+{
+    struct rlimit both;
+    if (getrlimit(resource, &both) != 0) return;
+    if (both.rlim_max > most) both.rlim_max = most;
+    both.rlim_cur = both.rlim_max;
+    setrlimit(resource, &both);
+}
+
+/*
+ * Gives up what a process of the host has and this one does not need, once it listens. Root of a user namespace without
+ * another user is an ordinary user of the host and stays what it is.
+ */
+static bool confine(void)
+{
+    limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
+    limit(RLIMIT_NPROC, 0);
+    limit(RLIMIT_FSIZE, 0);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_MEMLOCK, 0);
+    limit(RLIMIT_MSGQUEUE, 0);
+#ifndef __SANITIZE_ADDRESS__
+    limit(RLIMIT_DATA, MEMORY_MAX);
+#endif
+    if (geteuid() == 0) {
+        bool left =
+            setresgid(NOBODY, NOBODY, NOBODY) == 0 && setgroups(0, NULL) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0;
+        if (!left && errno != EINVAL) return false;
+    }
+    if (prctl(PR_SET_DUMPABLE, 0) != 0 || !capabilities_drop_all()) return false;
+#ifdef __SANITIZE_ADDRESS__
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0; /* a sanitizer calls more */
+#else
+    return seccomp_confine_relay();
+#endif
 }
 
 int host_relay(const char *socket_path)
 {
     static struct watch input = {.fd = 0, .ready = input_ready}, listener = {.ready = listener_ready};
     static char output[65536];
-    struct rlimit descriptors;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* of a terminal: the server decides when it ends */
     prctl(PR_SET_DUMPABLE, 0);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     umask(077);
     setvbuf(stdout, output, _IOFBF, sizeof output);
-    if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
-        descriptors.rlim_cur = descriptors.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &descriptors);
-    }
-    if (!capabilities_drop_all() || !loop_open()) return 1;
+    if (!loop_open()) return 1;
     listener.fd = listen_at(socket_path);
     if (listener.fd < 0) {
         fprintf(stderr, "isola-agent: cannot listen on %s: %s\n", socket_path, strerror(errno));
         return 1;
     }
-    if (chdir("/") != 0) return 1;
-    printf("LISTENING\n");
     tcp_pairs_init();
+    if (chdir("/") != 0 || !confine()) {
+        fprintf(stderr, "isola-agent: the relay cannot give up its privileges: %s\n", strerror(errno));
+        return 1;
+    }
+    printf("LISTENING\n");
     report.fire = report_due;
+    resume.fire = resume_due;
     timer_set(&report, now_ns() + REPORT_INTERVAL);
     loop_watch(&input, EPOLLIN);
     loop_watch(&listener, EPOLLIN);
     loop_run(flush);
+#ifdef __SANITIZE_ADDRESS__
+    _exit(0); /* the search for leaks would trace this process, which it no longer may */
+#else
     return 0;
+#endif
 }

@@ -87,6 +87,11 @@ bool seccomp_confine_command(void)
     return !of_commands.len || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &of_commands) == 0;
 }
 
+bool seccomp_confine_relay(void)
+{
+    return install(filter_relay());
+}
+
 bool seccomp_hide_new_syscalls(void)
 {
     return install(filter_hide_new());

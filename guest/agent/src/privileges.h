@@ -11,6 +11,8 @@ bool seccomp_install(bool setuid_files, bool vsock);
  * Uses system calls only.
  */
 bool seccomp_confine_command(void);
+/* Refuses what a relay process does not call. */
+bool seccomp_confine_relay(void);
 /* Hides system calls that PRoot does not know and would pass through with paths of the host. */
 bool seccomp_hide_new_syscalls(void);
 /* Drops a capability from all sets of this process, so that no command can have it. False with errno. */

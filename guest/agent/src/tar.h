@@ -23,6 +23,7 @@ enum {
     TAR_FOLDER = '5',
     TAR_FIFO = '6',
     TAR_REMOVED = 'W' /* an extension: removed entry */,
+    TAR_SPARSE = 'S', /* an extension: a file of which only some ranges are in the archive */
     TAR_PAX = 'x',
     TAR_PAX_GLOBAL = 'g',
     TAR_GNU_NAME = 'L',
@@ -30,6 +31,9 @@ enum {
 };
 
 #define TAR_XATTR "SCHILY.xattr."
+
+/* Size of a sparse file, then offset and length of each range in the archive, separated by blanks. */
+#define TAR_RANGES "ISOLA.sparse"
 
 /* Sum of all bytes with the checksum field read as blanks. Some old programs summed signed bytes. */
 uint32_t tar_sum(const struct tar_header *h);

@@ -158,8 +158,27 @@ static bool write_sparse(int fd, uint64_t offset, const uint8_t *data, size_t le
     return write_all(fd, data + written, length - written);
 }
 
+/* Writes the ranges of a sparse file; the rest stays a hole. */
+static bool sparse_content(struct tar_in *in, const struct tar_entry *e, int fd)
+{
+    const char *ranges = e->ranges;
+    uint64_t offset, left;
+    while (tar_range_next(&ranges, &offset, &left)) {
+        if (lseek(fd, (off_t)offset, SEEK_SET) < 0) return entry_failed(in, e->name);
+        while (left > 0) {
+            const uint8_t *data;
+            size_t n = tar_reader_content(&in->reader, &data, left);
+            if (n == 0) return content_failed(in, e->name);
+            if (!write_all(fd, data, n)) return entry_failed(in, e->name);
+            left -= n;
+        }
+    }
+    return ftruncate(fd, (off_t)e->file_size) == 0 || entry_failed(in, e->name);
+}
+
 static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
 {
+    if (e->type == TAR_SPARSE) return sparse_content(in, e, fd);
     for (uint64_t left = e->size; left > 0;) {
         const uint8_t *data;
         size_t n = tar_reader_content(&in->reader, &data, left);
@@ -348,7 +367,9 @@ static const char *type_problem(const struct tar_in *in, const struct tar_entry 
         return "devices are not allowed";
     case TAR_FIFO:
         return "named pipes are not allowed";
-    case 'S':
+    case TAR_SPARSE: /* in a capture of a sandbox */
+        if (in->keep_owners && e->ranges) return NULL;
+        return "sparse, incremental and multi-volume archives are not supported";
     case 'D':
     case 'M':
         return "sparse, incremental and multi-volume archives are not supported";
@@ -368,7 +389,7 @@ static bool unpack_entry(struct tar_in *in, const struct tar_entry *e)
                      (unsigned long long)in->max_entries);
         return false;
     }
-    if (e->size > in->max_bytes || (in->bytes += e->size) > in->max_bytes) {
+    if (e->file_size > in->max_bytes || (in->bytes += e->file_size) > in->max_bytes) {
         stream_error(in->s, E_LIMIT, 0, "the archive has more than MAX_BYTES (%llu) bytes",
                      (unsigned long long)in->max_bytes);
         return false;

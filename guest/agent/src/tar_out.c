@@ -17,7 +17,7 @@
 #include "tree.h"
 #include "overlay_diff.h"
 
-enum { PATTERNS_MAX = 256, EXACT_TIMES = 1, FREEZE_COMMANDS = 2, MARKS = 4 };
+enum { PATTERNS_MAX = 256, EXACT_TIMES = 1, FREEZE_COMMANDS = 2, MARKS = 4, WITHOUT_HOLES = 8 };
 
 /* File timestamps are coarse: a file changed this shortly before it was read may have changed again afterwards. */
 static const uint64_t RECENT_NS = 2000000000;
@@ -39,6 +39,7 @@ struct tar_out {
     uint64_t since;                    /* content of files unchanged since then is omitted; 0 for never */
     uint64_t began;                    /* when the capture started, by the clock of file timestamps */
     char *layer, *image; /* changes of an image: the overlay's upper folder and the image; NULL for none */
+    bool without_holes;  /* sparse files as TAR_SPARSE */
     bool folders;        /* whole folders, named from the root, without mounts in them */
     dev_t device;        /* of the folder being walked */
     uint64_t changed;    /* only entries changed since then, without other mounts; 0 for all */
@@ -88,6 +89,10 @@ static void put_file(struct tar_out *o, int folder, const char *name, const char
     } else if (S_ISREG(st.st_mode)) {
         /* Recorded only now: a link to a file that has vanished could not be unpacked. */
         const char *first = st.st_nlink > 1 ? inode_table_seen(&o->links, st.st_dev, st.st_ino, relative) : NULL;
+        if (!first && o->without_holes && tar_put_sparse(&o->writer, relative, &st, fd)) {
+            close(fd);
+            return;
+        }
         tar_put_entry(&o->writer, relative, first ? TAR_HARD_LINK : TAR_FILE, &st, first, first ? -1 : fd);
         if (!first) tar_put_content(&o->writer, fd, (uint64_t)st.st_size);
     }
@@ -451,6 +456,7 @@ static void tar_out_path(struct stream *s, struct fields f, const char *path)
     o->since = fields_u64(f, T_TIME_NS, 0);
     o->writer.exact_times = flags & EXACT_TIMES;
     o->writer.marks = flags & MARKS;
+    o->without_holes = flags & WITHOUT_HOLES;
     o->layer = fields_text(f, T_LAYER);
     o->image = fields_text(f, T_IMAGE);
     o->folders = fields_has(f, T_FOLDER);

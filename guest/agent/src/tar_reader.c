@@ -148,6 +148,10 @@ static const char *override_apply(struct tar_overrides *n, const char *key, char
         *copy = strdup(value);
         return *copy ? NULL : "the agent is out of memory";
     }
+    if (!strcmp(key, TAR_RANGES)) {
+        n->ranges = value;
+        return text ? NULL : "the ranges of a sparse file are malformed";
+    }
     bool ok = true;
     if (!strcmp(key, "size"))
         ok = n->has_size = text && decimal(value, &n->size);
@@ -217,6 +221,7 @@ static bool override_read(struct tar_reader *r, char type, uint64_t size)
     /* A second pax header for an entry replaces the first; a GNU long name stays. */
     free(n->body);
     n->body = body;
+    n->ranges = NULL;
     n->attribute_count = 0;
     r->problem = overrides_parse(n, (size_t)size);
     return !r->problem;
@@ -278,6 +283,41 @@ static void names_set(struct tar_reader *r, const struct tar_header *h, struct t
     e->target = r->next.target ? r->next.target : r->target;
 }
 
+/* Takes decimal digits, and a blank before them unless they are the first. */
+static bool range_number(const char **text, bool first, uint64_t *out)
+{
+    char digits[24];
+    const char *p = *text;
+    if (!first && *p++ != ' ') return false;
+    size_t length = strspn(p, "0123456789");
+    if (length == 0 || length >= sizeof digits) return false;
+    memcpy(digits, p, length);
+    digits[length] = 0;
+    *text = p + length;
+    return decimal(digits, out);
+}
+
+bool tar_range_next(const char **ranges, uint64_t *offset, uint64_t *length)
+{
+    return range_number(ranges, false, offset) && range_number(ranges, false, length);
+}
+
+/* Verifies the ranges, which must be in order, within the file, and as long as the content. */
+static bool sparse_set(const char *ranges, struct tar_entry *e)
+{
+    uint64_t end = 0, data = 0, offset, length;
+    if (!ranges || !range_number(&ranges, true, &e->file_size)) return false;
+    e->ranges = ranges;
+    while (*ranges) {
+        if (!tar_range_next(&ranges, &offset, &length) || offset < end || length > e->file_size
+            || offset > e->file_size - length)
+            return false;
+        end = offset + length;
+        data += length;
+    }
+    return data == e->size;
+}
+
 static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct tar_entry *e)
 {
     const struct tar_overrides *n = &r->next, *g = &r->global;
@@ -299,6 +339,11 @@ static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct t
     if (n->has_mtime || g->has_mtime) e->mtime = n->has_mtime ? n->mtime : g->mtime;
     if (e->size > INT64_MAX / 2 || strlen(e->name) > TAR_NAME_MAX || strlen(e->target) > TAR_NAME_MAX) {
         r->problem = "an entry's size or name is too large";
+        return false;
+    }
+    e->file_size = e->size;
+    if (e->type == TAR_SPARSE && n->ranges && !sparse_set(n->ranges, e)) {
+        r->problem = "the ranges of a sparse file are invalid";
         return false;
     }
     if (e->type == TAR_FILE_OLD || e->type == TAR_FILE_DENSE) e->type = TAR_FILE;

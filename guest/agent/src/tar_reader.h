@@ -22,8 +22,10 @@ struct tar_attribute {
 /* The strings are valid until the next entry is read. */
 struct tar_entry {
     const char *name, *target;
-    char type; /* TAR_FILE for all variants */
-    uint64_t size;
+    char type;          /* TAR_FILE for all variants */
+    uint64_t size;      /* of the content in the archive */
+    uint64_t file_size; /* with holes */
+    const char *ranges; /* of TAR_SPARSE, behind the size: offset and length of each */
     mode_t mode;
     uint64_t uid, gid;
     struct timespec mtime;
@@ -35,6 +37,7 @@ struct tar_entry {
 struct tar_overrides {
     char *body; /* of the pax header; the attributes point into it */
     char *name, *target;
+    const char *ranges; /* in the body */
     bool has_size, has_uid, has_gid, has_mtime;
     uint64_t size, uid, gid;
     struct timespec mtime;
@@ -56,6 +59,8 @@ struct tar_reader {
 
 /* Reads the next entry. Returns false at the end of the archive, or with `over` or `problem` set. */
 bool tar_reader_next(struct tar_reader *r, struct tar_entry *e);
+/* Takes the next range from the text that `*ranges` points to. Returns false at its end, or if it is malformed. */
+bool tar_range_next(const char **ranges, uint64_t *offset, uint64_t *length);
 /* Returns some of the entry's content, at most `most` bytes; 0 when over or truncated (problem). */
 size_t tar_reader_content(struct tar_reader *r, const uint8_t **data, uint64_t most);
 /* Skips content or padding. */

@@ -8,6 +8,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+/*
+ * A shorter hole is sent as zeros. A file with more ranges than RANGES_MAX is sent as a whole from the last one on: the
+ * server's limits apply to the size with holes in any case.
+ */
+enum { HOLE_MIN = 128 << 10, RANGES_MAX = 8192, RANGE_TEXT_MAX = 42 };
+
 bool tar_writer_start(struct tar_writer *w, struct stream *s)
 {
     *w = (struct tar_writer){.s = s, .buffer = malloc(FRAME_MAX)};
@@ -92,7 +98,8 @@ static void put_zeros(struct tar_writer *w, uint64_t length)
         put(w, zeros, length < TAR_BLOCK ? (size_t)length : TAR_BLOCK);
 }
 
-void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
+/* Reads from the position of fd; what is missing is zeros. */
+static void put_range(struct tar_writer *w, int fd, uint64_t size)
 {
     uint64_t left = size;
     while (left > 0 && tar_writer_active(w)) {
@@ -105,7 +112,13 @@ void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
         w->used += (size_t)n;
         left -= (uint64_t)n;
     }
-    if (tar_writer_active(w)) put_zeros(w, left + tar_padding(size));
+    if (tar_writer_active(w)) put_zeros(w, left);
+}
+
+void tar_put_content(struct tar_writer *w, int fd, uint64_t size)
+{
+    put_range(w, fd, size);
+    if (tar_writer_active(w)) put_zeros(w, tar_padding(size));
 }
 
 /* ---- headers ------------------------------------------------------------------------------------------- */
@@ -223,6 +236,27 @@ static void pax_xattrs(struct tar_writer *w, int fd)
     free(value);
 }
 
+static uint64_t ranges_length(const struct tar_writer *w)
+{
+    uint64_t length = 0;
+    for (size_t i = 0; i < w->range_count; i++) length += w->ranges[i].length;
+    return length;
+}
+
+static void pax_ranges(struct tar_writer *w, uint64_t size)
+{
+    char *text = malloc((w->range_count + 1) * RANGE_TEXT_MAX);
+    if (!text) {
+        w->number = ENOMEM;
+        return;
+    }
+    char *p = text + sprintf(text, "%llu", (unsigned long long)size);
+    for (size_t i = 0; i < w->range_count; i++)
+        p += sprintf(p, " %llu %llu", (unsigned long long)w->ranges[i].offset, (unsigned long long)w->ranges[i].length);
+    pax_add(w, TAR_RANGES, text, (size_t)(p - text));
+    free(text);
+}
+
 /* Prepends the prefix; `./` is the prefix itself. Returns NULL when out of memory. The caller frees it. */
 static char *prefixed(const char *prefix, const char *name)
 {
@@ -241,7 +275,10 @@ static void put_entry(struct tar_writer *w, const char *name, char type, const s
                       int fd)
 {
     struct tar_header h = {.type = type};
-    uint64_t size = type == TAR_FILE && !w->unchanged ? (uint64_t)st->st_size : 0;
+    bool file = type == TAR_FILE || type == TAR_SPARSE;
+    uint64_t size = type == TAR_SPARSE                  ? ranges_length(w)
+                    : type == TAR_FILE && !w->unchanged ? (uint64_t)st->st_size
+                                                        : 0;
     w->pax_length = 0;
     set_name(w, &h, name);
     if (target) {
@@ -256,7 +293,8 @@ static void put_entry(struct tar_writer *w, const char *name, char type, const s
     bool late = !octal(h.mtime, sizeof h.mtime, st->st_mtim.tv_sec < 0 ? 0 : (uint64_t)st->st_mtim.tv_sec);
     if (late || st->st_mtim.tv_sec < 0 || (w->exact_times && st->st_mtim.tv_nsec && !w->unchanged))
         pax_time(w, &st->st_mtim);
-    if (type == TAR_FILE && w->marks) pax_mark(w, st);
+    if (file && w->marks) pax_mark(w, st);
+    if (type == TAR_SPARSE) pax_ranges(w, (uint64_t)st->st_size);
     if (type == TAR_FILE && w->unchanged) pax_number(w, "ISOLA.unchanged", (uint64_t)st->st_size);
     if (fd >= 0) pax_xattrs(w, fd);
     if (w->number) return;
@@ -294,6 +332,54 @@ void tar_put_entry(struct tar_writer *w, const char *name, char type, const stru
     free(other);
 }
 
+/* ---- sparse files -------------------------------------------------------------------------------------- */
+
+/* Finds the ranges that hold data. Returns false if the file system does not tell, or the stream is over. */
+static bool ranges_find(struct tar_writer *w, int fd, uint64_t size)
+{
+    uint64_t at = 0, steps = 0;
+    w->range_count = 0;
+    while (at < size) {
+        off_t begin = lseek(fd, (off_t)at, SEEK_DATA);
+        if (begin < 0) return errno == ENXIO; /* a hole up to the end */
+        if ((uint64_t)begin >= size) return true;
+        off_t end = lseek(fd, begin, SEEK_HOLE);
+        if (end < 0 || (++steps % 1024 == 0 && stream_over(w->s))) return false;
+        if (end <= begin || (uint64_t)end > size) end = (off_t)size;
+        struct tar_range *last = w->range_count ? &w->ranges[w->range_count - 1] : NULL;
+        if (last && (uint64_t)begin - (last->offset + last->length) < HOLE_MIN) {
+            last->length = (uint64_t)end - last->offset;
+        } else if (w->range_count == RANGES_MAX) {
+            last->length = size - last->offset;
+            return true;
+        } else {
+            w->ranges[w->range_count++] = (struct tar_range){(uint64_t)begin, (uint64_t)(end - begin)};
+        }
+        at = (uint64_t)end;
+    }
+    return true;
+}
+
+bool tar_put_sparse(struct tar_writer *w, const char *name, const struct stat *st, int fd)
+{
+    uint64_t size = (uint64_t)st->st_size;
+    if (size < HOLE_MIN || (uint64_t)st->st_blocks * 512 + HOLE_MIN > size) return false;
+    if (!w->ranges) w->ranges = malloc(RANGES_MAX * sizeof *w->ranges);
+    if (!w->ranges || !ranges_find(w, fd, size) || ranges_length(w) + HOLE_MIN > size) {
+        if (lseek(fd, 0, SEEK_SET) < 0) w->number = errno;
+        return false;
+    }
+    tar_put_entry(w, name, TAR_SPARSE, st, NULL, fd);
+    for (size_t i = 0; i < w->range_count && tar_writer_active(w); i++) {
+        if (lseek(fd, (off_t)w->ranges[i].offset, SEEK_SET) < 0)
+            w->number = errno;
+        else
+            put_range(w, fd, w->ranges[i].length);
+    }
+    if (tar_writer_active(w)) put_zeros(w, tar_padding(ranges_length(w)));
+    return true;
+}
+
 void tar_finish(struct tar_writer *w)
 {
     put_zeros(w, 2 * TAR_BLOCK);
@@ -302,6 +388,7 @@ void tar_finish(struct tar_writer *w)
 
 void tar_writer_stop(struct tar_writer *w)
 {
+    free(w->ranges);
     free(w->deferred);
     free(w->pax);
     free(w->buffer);

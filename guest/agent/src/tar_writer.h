@@ -7,6 +7,11 @@
 #include "stream.h"
 #include "tar.h"
 
+/* A range of a file that holds data. */
+struct tar_range {
+    uint64_t offset, length;
+};
+
 struct tar_writer {
     struct stream *s;
     bool over;          /* cancelled or dropped */
@@ -24,6 +29,8 @@ struct tar_writer {
     size_t deferred_length, deferred_capacity;
     uint64_t deferred_count;
     bool deferring;
+    struct tar_range *ranges; /* of the next sparse file */
+    size_t range_count;
 };
 
 bool tar_writer_start(struct tar_writer *w, struct stream *s);
@@ -41,6 +48,8 @@ void tar_defer(struct tar_writer *w, bool keep);
 void tar_discard_deferred(struct tar_writer *w, size_t length);
 /* Reads the content directly into frames. Pads a file that has shrunk with zeros and truncates one that has grown. */
 void tar_put_content(struct tar_writer *w, int fd, uint64_t size);
+/* Writes a file without its holes. Returns false, and writes nothing, if it has none that are worth it. */
+bool tar_put_sparse(struct tar_writer *w, const char *name, const struct stat *st, int fd);
 /* Writes the end of the archive and flushes the buffer. */
 void tar_finish(struct tar_writer *w);
 void tar_writer_stop(struct tar_writer *w);

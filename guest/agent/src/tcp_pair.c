@@ -84,6 +84,62 @@ void tcp_pair_reset(struct tcp_pair *p)
     close_sides(p, true);
 }
 
+/* ---- the limit: a bucket for each direction ---- */
+
+enum { BURST_LEAST = 16 * 1024, BURSTS_IN_A_SECOND = 20, PARTS_OF_A_BURST = 4 };
+
+static uint64_t limit, filled_at;
+static uint64_t allowed[2];
+static bool waiting;
+
+static uint64_t burst(void)
+{
+    uint64_t share = limit / BURSTS_IN_A_SECOND;
+    return share < BURST_LEAST ? BURST_LEAST : share;
+}
+
+void tcp_pairs_limit(uint64_t bytes_per_second)
+{
+    bool first = !limit;
+    limit = bytes_per_second;
+    filled_at = now_ns();
+    for (int side = 0; side < 2; side++)
+        if (first || allowed[side] > burst()) allowed[side] = burst();
+}
+
+static void fill(void)
+{
+    uint64_t now = now_ns(), since = now - filled_at;
+    if (since > 1000000000) since = 1000000000;
+    uint64_t more = (uint64_t)((double)limit * (double)since / 1e9);
+    if (!more) return; /* and the time counts for the next one */
+    filled_at = now;
+    for (int side = 0; side < 2; side++) {
+        allowed[side] += more;
+        if (allowed[side] > burst()) allowed[side] = burst();
+    }
+}
+
+/* Returns how much one side may send now. A little is not worth a system call. */
+static size_t allowance(int side)
+{
+    if (!limit) return SIZE_MAX;
+    fill();
+    return allowed[side] < burst() / PARTS_OF_A_BURST ? 0 : (size_t)allowed[side];
+}
+
+static void spend(int side, uint64_t bytes)
+{
+    if (limit) allowed[side] -= bytes;
+}
+
+bool tcp_pairs_wait(void)
+{
+    bool was = waiting;
+    waiting = false;
+    return was;
+}
+
 /* ---- from one side to the other ---- */
 
 enum outcome { MOVED, PAUSED, BROKEN };
@@ -119,10 +175,11 @@ static void watch_for_stuck(bool on)
 }
 
 /* Moves pages through a pipe, without a copy. Unlike the calls of `copy` these depend on the flags of a connection. */
-static enum outcome move(struct tcp_flow *flow, int in, int out)
+static enum outcome move(struct tcp_flow *flow, int in, int out, size_t most)
 {
     if (!flow->held) {
-        ssize_t there = splice(in, NULL, flow->pipe[1], NULL, PIPE_SIZE, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        if (most > PIPE_SIZE) most = PIPE_SIZE;
+        ssize_t there = splice(in, NULL, flow->pipe[1], NULL, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
         if (there < 0) return errno == EAGAIN ? PAUSED : errno == EINTR && !stuck ? MOVED : BROKEN;
         if (there == 0) return ended(flow, out);
         flow->held = (size_t)there;
@@ -139,10 +196,11 @@ static enum outcome move(struct tcp_flow *flow, int in, int out)
 }
 
 /* Bytes are removed from the queue of one side only when the other has accepted them, so none are stored here. */
-static enum outcome copy(struct tcp_flow *flow, int in, int out)
+static enum outcome copy(struct tcp_flow *flow, int in, int out, size_t most)
 {
     static uint8_t buffer[READ_MOST];
-    ssize_t there = recv(in, buffer, flow->most, MSG_PEEK | MSG_DONTWAIT);
+    if (most > flow->most) most = flow->most;
+    ssize_t there = recv(in, buffer, most, MSG_PEEK | MSG_DONTWAIT);
     if (there < 0) return errno == EINTR ? MOVED : errno == EAGAIN ? PAUSED : BROKEN;
     if (there == 0) return ended(flow, out);
     ssize_t sent = send(out, buffer, (size_t)there, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -151,7 +209,8 @@ static enum outcome copy(struct tcp_flow *flow, int in, int out)
     if (sent > 0 && recv(in, NULL, (size_t)sent, MSG_TRUNC | MSG_DONTWAIT) != sent) return BROKEN;
     if (sent > 0) flow->bytes += (uint64_t)sent;
     flow->full = sent < there;
-    if (!flow->full && (size_t)there < flow->most) return PAUSED; /* that was all */
+    if (!flow->full && (size_t)there < most) return PAUSED; /* that was all */
+    if (most < flow->most) return MOVED;
     if (flow->most < READ_MOST)
         flow->most *= 2;
     else
@@ -166,10 +225,18 @@ static bool pass(struct tcp_pair *p, int side)
     int in = p->side[side].fd, out = p->side[!side].fd;
     enum outcome outcome = MOVED;
     bool watched = false;
+    flow->waits = false;
     for (int i = 0; i < READS_IN_A_TURN && outcome == MOVED && !flow->eof && !flow->full; i++) {
+        size_t most = allowance(side);
+        if (!most && !flow->held) {
+            flow->waits = waiting = true;
+            break;
+        }
         bool moves = flow->held || (flow->bulk && pipe_take(flow));
+        uint64_t before = flow->bytes + flow->held;
         if (moves && !watched) watch_for_stuck(watched = true);
-        outcome = moves ? move(flow, in, out) : copy(flow, in, out);
+        outcome = moves ? move(flow, in, out, most) : copy(flow, in, out, most);
+        spend(side, flow->bytes + flow->held - before);
     }
     if (watched) watch_for_stuck(false);
     if (!flow->held) pipe_release(flow);
@@ -180,7 +247,7 @@ static bool pass(struct tcp_pair *p, int side)
 static void watch(struct tcp_pair *p, int side)
 {
     const struct tcp_flow *in = &p->from[side], *out = &p->from[!side];
-    uint32_t wanted = (!in->eof && !in->full ? EPOLLIN : 0) | (out->full ? EPOLLOUT : 0);
+    uint32_t wanted = (!in->eof && !in->full && !in->waits ? EPOLLIN : 0) | (out->full ? EPOLLOUT : 0);
     if (wanted || in->eof)
         loop_watch(&p->side[side], wanted);
     else
@@ -216,6 +283,15 @@ static void first_ready(struct watch *w, uint32_t what)
 static void second_ready(struct watch *w, uint32_t what)
 {
     ready((struct tcp_pair *)((char *)w - offsetof(struct tcp_pair, side[1])), 1, what);
+}
+
+void tcp_pair_resume(struct tcp_pair *p)
+{
+    bool broken = false;
+    if (!p->from[0].waits && !p->from[1].waits) return;
+    for (int side = 0; side < 2 && !broken; side++)
+        if (p->from[side].waits) broken = !pass(p, side);
+    update(p, broken);
 }
 
 void tcp_pair_start(struct tcp_pair *p)

@@ -194,7 +194,7 @@ static void dangerous_calls_are_refused(void)
 
 static void unknown_calls_fail_with_enosys(void)
 {
-    static const int absent[] = {425, 426, 427, 435, 470, 500, 1000, 0x40000000 | 39};
+    static const int absent[] = {__NR_io_setup, __NR_io_submit, 425, 426, 427, 435, 470, 500, 1000, 0x40000000 | 39};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) CHECK_INT(ENOSYS, answer(absent[i]));
 }
 
@@ -258,6 +258,49 @@ static void other_calling_conventions_fail_with_enosys(void)
     CHECK_INT(ENOSYS, decide_for(FOREIGN, program, __NR_getpid, arguments));
 }
 
+static int relay_asked(long call, long first, long second)
+{
+    const long arguments[] = {first, second, 0};
+    return decide(filter_relay(), call, arguments);
+}
+
+static void relay_calls_what_it_needs_and_nothing_else(void)
+{
+    static const int needed[] = {__NR_accept4, __NR_connect,   __NR_recvfrom,
+                                 __NR_splice,  __NR_setitimer, __NR_exit_group};
+    static const int refused[] = {__NR_openat,
+                                  __NR_execve,
+                                  __NR_clone,
+                                  __NR_kill,
+                                  __NR_ptrace,
+                                  __NR_mount,
+                                  __NR_setuid,
+                                  __NR_prctl,
+                                  __NR_unshare,
+                                  __NR_bind,
+                                  __NR_listen,
+                                  __NR_ioctl,
+                                  __NR_sendmsg,
+                                  __NR_socketpair,
+                                  __NR_io_setup,
+                                  __NR_bpf,
+                                  435 /* clone3 */,
+                                  437 /* openat2 */,
+                                  425 /* io_uring_setup */,
+                                  1000};
+    enum { PLAIN = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK };
+    static const long arguments[3] = {0};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) CHECK_INT(LET_THROUGH, relay_asked(needed[i], 0, 0));
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) CHECK_INT(EPERM, relay_asked(refused[i], 0, 0));
+    CHECK_INT(LET_THROUGH, relay_asked(__NR_socket, AF_INET, PLAIN));
+    CHECK_INT(LET_THROUGH, relay_asked(__NR_socket, AF_INET6, PLAIN));
+    CHECK_INT(EPERM, relay_asked(__NR_socket, AF_UNIX, PLAIN));
+    CHECK_INT(EPERM, relay_asked(__NR_socket, AF_NETLINK, PLAIN));
+    CHECK_INT(EPERM, relay_asked(__NR_socket, AF_INET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK));
+    CHECK_INT(EPERM, relay_asked(__NR_socket, AF_INET, SOCK_DGRAM));
+    CHECK_INT(ENOSYS, decide_for(FOREIGN, filter_relay(), __NR_read, arguments));
+}
+
 static void kernel_installs_the_filter(void)
 {
     if (!kernel_filters) {
@@ -283,6 +326,7 @@ int main(void)
     RUN(setuid_files_are_refused_on_host_files);
     RUN(vsock_is_for_the_agent_only);
     RUN(other_calling_conventions_fail_with_enosys);
+    RUN(relay_calls_what_it_needs_and_nothing_else);
     RUN(kernel_installs_the_filter);
     return check_result();
 }

@@ -12,7 +12,7 @@
 
 static void look_at_fields(struct fields f)
 {
-    static volatile uint64_t sink;
+    static volatile uint64_t sink __attribute__((unused));
     if (!fields_valid(f)) return;
     size_t position = 0;
     struct field field;

@@ -313,15 +313,15 @@ static void swap_race(void)
 {
     shell("cd %s && mkdir -p race/x && echo in > race/x/f && ln -s ../../outside race/y", at("."));
     int inside = 0;
-    int naive = race_until_seen(NAIVE, 1000, &inside);
+    int naive = race_until_seen(NAIVE, 300, &inside);
     printf("  naive open got out %d times (positive control), %d inside\n", naive, inside);
     CHECK(naive > 0);
     inside = 0;
-    CHECK_INT(0, race_until_seen(KERNEL, 2000, &inside));
+    CHECK_INT(0, race_until_seen(KERNEL, 600, &inside));
     printf("  openat2: %d reads inside, none outside\n", inside);
     CHECK(inside > 0);
     inside = 0;
-    CHECK_INT(0, race_until_seen(WALK, 2000, &inside));
+    CHECK_INT(0, race_until_seen(WALK, 600, &inside));
     printf("  walk: %d reads inside, none outside\n", inside);
     CHECK(inside > 0);
 }

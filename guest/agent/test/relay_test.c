@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -489,9 +490,113 @@ static void the_end_of_the_server_ends_all(void)
     close(other);
 }
 
+/* Returns the words after a name in the status of the relay. */
+static const char *status_of(const char *name)
+{
+    static char found[256];
+    char path[64], status[256];
+    snprintf(path, sizeof path, "/proc/%d/status", relay);
+    FILE *file = fopen(path, "r");
+    found[0] = 0;
+    while (file && fgets(status, sizeof status, file)) {
+        size_t length = strlen(name);
+        if (strncmp(status, name, length) != 0 || status[length] != ':') continue;
+        status[strcspn(status, "\n")] = 0;
+        snprintf(found, sizeof found, "%s", status + length + 1 + strspn(status + length + 1, "\t "));
+    }
+    if (file) fclose(file);
+    return found;
+}
+
+static void the_relay_has_no_privileges(void)
+{
+    static const char none[] = "0000000000000000";
+    start_relay();
+    CHECK_TEXT(none, status_of("CapEff"));
+    CHECK_TEXT(none, status_of("CapPrm"));
+    CHECK_TEXT(none, status_of("CapInh"));
+    CHECK_TEXT("1", status_of("NoNewPrivs"));
+    if (!getenv("SANITIZED")) CHECK_TEXT("2", status_of("Seccomp"));
+    if (geteuid() == 0) {
+        CHECK_TEXT("65534\t65534\t65534\t65534", status_of("Uid"));
+        CHECK_TEXT("65534\t65534\t65534\t65534", status_of("Gid"));
+        CHECK_TEXT("", status_of("Groups"));
+    }
+    int guest[2], other = open_connection(0);
+    hand_over(0, guest);
+    CHECK_INT(4, write(guest[0], "word", 4));
+    check_received(other, "word");
+    close(guest[0]);
+    close(other);
+    stop_relay();
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Returns how long bytes take from one end to the other. */
+static double transfer(int from, int to, size_t bytes)
+{
+    static char buffer[65536];
+    double begin = seconds();
+    pid_t sender = fork();
+    if (sender == 0) {
+        for (size_t left = bytes; left;) {
+            ssize_t n = write(from, buffer, left < sizeof buffer ? left : sizeof buffer);
+            if (n < 0) _exit(1);
+            left -= (size_t)n;
+        }
+        _exit(0);
+    }
+    size_t got = 0;
+    for (ssize_t n; got < bytes && (n = read(to, buffer, sizeof buffer)) > 0;) got += (size_t)n;
+    CHECK_INT(bytes, got);
+    int status;
+    CHECK_INT(sender, waitpid(sender, &status, 0));
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return seconds() - begin;
+}
+
+static void a_limit_is_held_in_both_directions(void)
+{
+    int guest[2][2], other[2];
+    start_relay();
+    tell("LIMIT 2000000\n");
+    for (int i = 0; i < 2; i++) {
+        other[i] = open_connection(i);
+        hand_over(i, guest[i]);
+    }
+    /* A twentieth of a second is there at once. */
+    CHECK(transfer(guest[0][0], other[0], 1000000) > 0.4);
+    CHECK(transfer(other[0], guest[0][0], 1000000) > 0.4);
+    /* Two connections share it, and both go on. */
+    double begin = seconds();
+    pid_t second = fork();
+    if (second == 0) _exit(transfer(guest[1][0], other[1], 500000) > 0 ? 0 : 1);
+    transfer(guest[0][0], other[0], 500000);
+    int status;
+    CHECK_INT(second, waitpid(second, &status, 0));
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(seconds() - begin > 0.4);
+    /* Without it, everything arrives. */
+    tell("LIMIT 0\n");
+    transfer(guest[0][0], other[0], 20000000);
+    transfer(other[0], guest[0][0], 20000000);
+    for (int i = 0; i < 2; i++) {
+        close(guest[i][0]);
+        close(other[i]);
+    }
+    stop_relay();
+}
+
 static void nonsense_ends_the_relay(void)
 {
-    static const char *const all[] = {"HELLO\n", "OPEN 9999 x y 1 1\n", "OPEN 0 x y 1 1\n", "LISTEN 5\n", "\n"};
+    static const char *const all[] = {"HELLO\n", "OPEN 9999 x y 1 1\n", "OPEN 0 x y 1 1\n", "LISTEN 5\n", "LIMIT\n",
+                                      "\n"};
     char text[4096];
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         start_relay();
@@ -524,6 +629,8 @@ int main(void)
     RUN(bulk_arrives_whole_in_both_directions_at_once);
     RUN(the_end_of_the_relay_resets_its_connections);
     RUN(the_end_of_the_server_ends_all);
+    RUN(the_relay_has_no_privileges);
+    RUN(a_limit_is_held_in_both_directions);
     RUN(nonsense_ends_the_relay);
     unlink(socket_path);
     rmdir(folder);

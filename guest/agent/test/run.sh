@@ -55,6 +55,10 @@ sanitize() {
   UBSAN_OPTIONS=log_path=$out/sanitize/report:print_stacktrace=1
   export AGENT SANITIZED ASAN_OPTIONS UBSAN_OPTIONS
   all_of sanitize "$@"
+  for target in $FUZZERS; do
+    one "sanitize corpus of $target" "$out/sanitize/fuzz_$target.log" \
+      "$out/sanitize/fuzz_${target}_corpus" test/corpus/"$target"/*
+  done
 }
 
 # An unprivileged user creates its namespaces differently and may not read the agent.

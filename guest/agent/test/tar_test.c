@@ -702,6 +702,67 @@ static void holes(void)
     CHECK(taken_by("copy/all") >= LONG);
 }
 
+/* The holes of a file are neither read nor sent, and are holes again. */
+static void files_without_their_holes(void)
+{
+    enum { LITTLE = 1 << 20, MARKS_AND_TIMES = 1 | 4, WITHOUT_HOLES = 8 };
+    shell("rm -rf %s && mkdir %s && cd %s && truncate -s 20G all && printf first > some && truncate -s 20G some"
+          " && printf middle | dd of=some bs=1 seek=5000000001 conv=notrunc status=none"
+          " && printf last | dd of=end bs=1 seek=1000000000 status=none"
+          " && head -c 300000 /dev/urandom > dense",
+          at("tree"), at("tree"), at("tree"));
+    CHECK_INT(0, setxattr(at("tree/some"), "user.a", "b", 1, 0));
+    build_text(&b, T_PATH, "tree");
+    build_u64(&b, T_FLAGS, MARKS_AND_TIMES | WITHOUT_HOLES);
+    struct script script = {.cancel_after = 1000};
+    struct stream *s = ask(operate_tar_out, &b, &script);
+    CHECK_INT(0, double_code(s));
+    size_t length;
+    const void *data = double_data(s, &length);
+    CHECK(length < LITTLE);
+    shell("rm -rf %s", at("copy"));
+    CHECK_INT(0, unpack("copy", data, length, NULL, 3));
+    shell("test `stat -c %%s %s` = 21474836480 && test `stat -c %%s %s` = 21474836480", at("copy/all"),
+          at("copy/some"));
+    shell("cmp %s %s && cmp %s %s && cmp -n 6 %s %s -i 5000000001 && cmp -n 100 %s %s", at("tree/dense"),
+          at("copy/dense"), at("tree/end"), at("copy/end"), at("tree/some"), at("copy/some"), at("tree/some"),
+          at("copy/some"));
+    char value;
+    CHECK_INT(1, (int)getxattr(at("copy/some"), "user.a", &value, 1));
+    CHECK(taken_by("copy/all") < LITTLE && taken_by("copy/some") < LITTLE && taken_by("copy/end") < LITTLE);
+    double_free(s);
+}
+
+static void sparse_entry(const char *ranges)
+{
+    char record[100];
+    int length = (int)strlen(ranges) + 17; /* two digits, the blanks, the key */
+    snprintf(record, sizeof record, "%d ISOLA.sparse=%s\n", length, ranges);
+    CHECK_INT(length, (int)strlen(record));
+    entry("pax", 'x', NULL, record);
+    entry("f", 'S', NULL, "12345");
+    finish();
+}
+
+/* Only a capture may be sparse, and its ranges must fit. */
+static void invalid_ranges_are_refused(void)
+{
+    static const char *const wrong[] = {"",           "x",           "10",      "10 0",     "10 8 5",
+                                        "10 4 3 2 2", "10 0 5 ",     "10 0 4",  "-1 0 5",   "10 0  5",
+                                        "4 0 5",      "10 5 -5 0 5", "10 0 5x", "10 0 5 1", "99999999999999999999 0 5"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        sparse_entry(wrong[i]);
+        CHECK_INT(E_BAD_ARCHIVE, unpack("copy", archive, archive_length, NULL, 3));
+        archive_length = 0;
+    }
+    sparse_entry("10 1 2 5 3");
+    CHECK_INT(E_BAD_ARCHIVE, unpack("copy", archive, archive_length, NULL, 0));
+    CHECK_INT(0, unpack("copy", archive, archive_length, NULL, 3));
+    CHECK_INT(10, sized);
+    archive_length = 0;
+    shell("printf '\\00012\\000\\000345\\000\\000' | cmp - %s", at("copy/f"));
+}
+
 /* Changes of an image, found by the names in the upper folder and the content of root and image. */
 static void changes_of_an_image(void)
 {
@@ -798,6 +859,8 @@ int main(void)
     RUN(owners);
     RUN(modes);
     RUN(holes);
+    RUN(files_without_their_holes);
+    RUN(invalid_ranges_are_refused);
     RUN(changes_of_an_image);
     RUN(whole_folders);
     RUN(cancel_leaves_nothing_open);

@@ -12,7 +12,8 @@
  *    spread FILE                       let ext4 place the subfolders of FILE far apart on the disk
  *    network FILE                      enter a network namespace
  *    users INSIDE OUTSIDE COUNT [limited]
- *                                      create a user namespace for `mapped` mounts and `enter`; `limited`: see users.h
+ *                                      create a user namespace for `mapped` mounts and `enter`, created by user OUTSIDE;
+ *                                      `limited`: see users.h
  *    self [UID GID] [limited]          become root in a new user namespace, for a server without root. With
  *                                      a subordinate user and group, `public` mounts are opened with their ids
  *    disk FILE MODEL FOLDER OPTIONS    mount the file system in FILE, created from MODEL, on a host folder: see disk.h

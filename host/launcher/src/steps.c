@@ -386,9 +386,11 @@ static void take_step(struct plan *plan, struct step *s)
         if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) fail("cannot enter the network namespace %s", s->words[1]);
         close(fd);
     } else if (is_step(s, "users", 3)) {
+        users_limit_objects();
         users_fd = has_word(s, "limited") ? users_make_limited(s->words[2], s->words[3])
-                                          : users_make(s->words[1], s->words[2], s->words[3]);
+                                          : users_make_own(s->words[1], s->words[2], s->words[3]);
     } else if (is_step(s, "self", 0)) {
+        users_limit_objects();
         if (s->count > 2)
             users_become_root_with_subordinate(s->words[1], s->words[2], has_word(s, "limited"));
         else

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/sched.h>
+#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +37,7 @@ static int map_all(pid_t holder, const char *inside, const char *outside, const 
  * The process that holds the namespace while it is mapped is a child of the launcher's parent, so the launcher does not
  * have to wait for it.
  */
-int users_make(const char *inside, const char *outside, const char *count)
+static pid_t start_holder(void)
 {
     struct clone_args arguments = {.flags = CLONE_NEWUSER | CLONE_PARENT};
     pid_t holder = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
@@ -44,12 +46,51 @@ int users_make(const char *inside, const char *outside, const char *count)
         pause();
         _exit(0);
     }
+    return holder;
+}
+
+static int map_held(pid_t holder, const char *inside, const char *outside, const char *count)
+{
     int users = map_all(holder, inside, outside, count);
     int error = errno;
     kill(holder, SIGKILL);
     errno = error;
     if (users < 0) fail("cannot map the ids of a user namespace");
     return users;
+}
+
+int users_make(const char *inside, const char *outside, const char *count)
+{
+    return map_held(start_holder(), inside, outside, count);
+}
+
+/* Only the effective id counts, so the launcher takes it for a moment and keeps its capabilities. */
+int users_make_own(const char *inside, const char *outside, const char *count)
+{
+    int bits = prctl(PR_GET_SECUREBITS);
+    prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP); /* some hosts require capabilities for a namespace */
+    if (setresuid((uid_t)-1, (uid_t)strtoul(outside, NULL, 10), (uid_t)-1) != 0) fail("cannot become user %s", outside);
+    pid_t holder = start_holder();
+    if (setresuid((uid_t)-1, 0, (uid_t)-1) != 0) fail("cannot become root again");
+    prctl(PR_SET_SECUREBITS, bits);
+    prctl(PR_SET_DUMPABLE, 1); /* so that /proc files of this process remain its own */
+    return map_held(holder, inside, outside, count);
+}
+
+/* Lowers a limit that the processes of the sandbox inherit, and that the kernel applies to all of them together. */
+static void lower(int resource, rlim_t most)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0) return;
+    struct rlimit limit = {now.rlim_cur < most ? now.rlim_cur : most, now.rlim_max < most ? now.rlim_max : most};
+    setrlimit(resource, &limit); /* a lower limit is never refused */
+}
+
+void users_limit_objects(void)
+{
+    enum { QUEUE_BYTES = 819200 /* the kernel's default */, SIGNALS = 16384 };
+    lower(RLIMIT_MSGQUEUE, QUEUE_BYTES);
+    lower(RLIMIT_SIGPENDING, SIGNALS);
 }
 
 /* A quarter of what the host allows one user, but at minimum what a few programs need. */
@@ -99,7 +140,7 @@ static int make_inside(int limited, const char *count)
 
 int users_make_limited(const char *outside, const char *count)
 {
-    int result_pipe[2], users = -1, error = 0, limited = users_make("0", outside, count);
+    int result_pipe[2], users = -1, error = 0, limited = users_make_own("0", outside, count);
     if (pipe2(result_pipe, O_CLOEXEC) != 0) fail("cannot create a pipe");
     /* A process can enter a user namespace only once; its descriptors are shared. */
     struct clone_args arguments = {.flags = CLONE_FILES, .exit_signal = SIGCHLD};

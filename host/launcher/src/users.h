@@ -7,11 +7,22 @@
 /* Creates a user namespace with a range of ids and returns its descriptor. */
 int users_make(const char *inside, const char *outside, const char *count);
 /*
- * Likewise, but limits its users to a part of the kernel's per-user resources (inotify instances and watches), so that
- * one sandbox cannot exhaust them for all others. The kernel limits each user of a namespace, but charges all users of
- * a namespace to its creator in the parent namespace: so an additional parent namespace carries the limit.
+ * Likewise, for the users of a sandbox: it is created by the first user of the range. The kernel charges what all users
+ * of a namespace hold to its creator in the parent namespace too. If that were root, all sandboxes would share the
+ * limits of the host's root.
+ */
+int users_make_own(const char *inside, const char *outside, const char *count);
+/*
+ * Likewise, but also limits its users to a part of the kernel's per-user resources (inotify instances and watches). The
+ * kernel limits each user of a namespace, but charges all users of a namespace to its creator: so an additional parent
+ * namespace carries the limit.
  */
 int users_make_limited(const char *outside, const char *count);
+/*
+ * Lowers the limits of the bytes in message queues and of queued signals. A user namespace created afterwards applies
+ * them to all of its users together.
+ */
+void users_limit_objects(void);
 /* Creates a user namespace that shifts owners from `from` to `to`. */
 int users_map(const char *from, const char *to);
 /*

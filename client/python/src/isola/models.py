@@ -82,52 +82,6 @@ class ResourceLimits:
 
 
 @dataclass(frozen=True)
-class McpServer:
-    """McpServer of the API."""
-
-    command: str
-    args: Optional[List[str]] = None
-    env: Optional[Mapping[str, str]] = None
-    cwd: Optional[str] = None
-    user: Optional[str] = None
-    restart: Optional[str] = None
-    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    @classmethod
-    def read(cls, document: object) -> McpServer:
-        fields = Fields(document)
-        return cls(
-            command=fields.text("command"),
-            args=fields.optional("args", fields.texts),
-            env=fields.optional("env", fields.text_map),
-            cwd=fields.optional("cwd", fields.text),
-            user=fields.optional("user", fields.text),
-            restart=fields.optional("restart", fields.text),
-            document=fields.document,
-        )
-
-
-@dataclass(frozen=True)
-class Requirements:
-    """Requirements of the API."""
-
-    isolation: Optional[str] = None
-    capabilities: Optional[List[str]] = None
-    limits: Optional[List[str]] = None
-    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    @classmethod
-    def read(cls, document: object) -> Requirements:
-        fields = Fields(document)
-        return cls(
-            isolation=fields.optional("isolation", fields.text),
-            capabilities=fields.optional("capabilities", fields.texts),
-            limits=fields.optional("limits", fields.texts),
-            document=fields.document,
-        )
-
-
-@dataclass(frozen=True)
 class EgressHttpRule:
     """EgressHttpRule of the API."""
 
@@ -246,6 +200,52 @@ class Network:
 
 
 @dataclass(frozen=True)
+class McpServer:
+    """McpServer of the API."""
+
+    command: str
+    args: Optional[List[str]] = None
+    env: Optional[Mapping[str, str]] = None
+    cwd: Optional[str] = None
+    user: Optional[str] = None
+    restart: Optional[str] = None
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def read(cls, document: object) -> McpServer:
+        fields = Fields(document)
+        return cls(
+            command=fields.text("command"),
+            args=fields.optional("args", fields.texts),
+            env=fields.optional("env", fields.text_map),
+            cwd=fields.optional("cwd", fields.text),
+            user=fields.optional("user", fields.text),
+            restart=fields.optional("restart", fields.text),
+            document=fields.document,
+        )
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """Requirements of the API."""
+
+    isolation: Optional[str] = None
+    capabilities: Optional[List[str]] = None
+    limits: Optional[List[str]] = None
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def read(cls, document: object) -> Requirements:
+        fields = Fields(document)
+        return cls(
+            isolation=fields.optional("isolation", fields.text),
+            capabilities=fields.optional("capabilities", fields.texts),
+            limits=fields.optional("limits", fields.texts),
+            document=fields.document,
+        )
+
+
+@dataclass(frozen=True)
 class SandboxSpec:
     """SandboxSpec of the API."""
 
@@ -253,6 +253,7 @@ class SandboxSpec:
     id: Optional[str] = None
     image: Optional[str] = None
     env: Optional[Mapping[str, str]] = None
+    secret_env: Optional[List[str]] = None
     cwd: Optional[str] = None
     user: Optional[str] = None
     workspace_path: Optional[str] = None
@@ -268,12 +269,11 @@ class SandboxSpec:
     when_idle: Optional[str] = None
     when_expired: Optional[str] = None
     resources: Optional[ResourceLimits] = None
+    network: Optional[Network] = None
     container_type: Optional[str] = None
     mcp: Optional[McpServer] = None
     gpus: Optional[int] = None
     require: Optional[Requirements] = None
-    secret_env: Optional[List[str]] = None
-    network: Optional[Network] = None
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -284,6 +284,7 @@ class SandboxSpec:
             id=fields.optional("id", fields.text),
             image=fields.optional("image", fields.text),
             env=fields.optional("env", fields.text_map),
+            secret_env=fields.optional("secretEnv", fields.texts),
             cwd=fields.optional("cwd", fields.text),
             user=fields.optional("user", fields.text),
             workspace_path=fields.optional("workspacePath", fields.text),
@@ -299,12 +300,11 @@ class SandboxSpec:
             when_idle=fields.optional("whenIdle", fields.text),
             when_expired=fields.optional("whenExpired", fields.text),
             resources=ResourceLimits.read(fields.any("resources")) if fields.has("resources") else None,
+            network=Network.read(fields.any("network")) if fields.has("network") else None,
             container_type=fields.optional("containerType", fields.text),
             mcp=McpServer.read(fields.any("mcp")) if fields.has("mcp") else None,
             gpus=fields.optional("gpus", fields.integer),
             require=Requirements.read(fields.any("require")) if fields.has("require") else None,
-            secret_env=fields.optional("secretEnv", fields.texts),
-            network=Network.read(fields.any("network")) if fields.has("network") else None,
             document=fields.document,
         )
 
@@ -1171,43 +1171,6 @@ class ResourceRequest(TypedDict, total=False):
     timeoutSeconds: float
 
 
-Workload = Literal["agent_workspace", "mcp_server"]
-
-
-RestartPolicy = Literal["always", "on_failure", "never"]
-
-
-class _McpServerDictRequired(TypedDict):
-    command: str
-
-
-class McpServerDict(_McpServerDictRequired, total=False):
-    """McpServer of the API."""
-
-    args: List[str]
-    env: Mapping[str, str]
-    cwd: str
-    user: str
-    restart: RestartPolicy
-
-
-Isolation = Literal["process", "container", "kernel", "vm"]
-
-
-CapabilityName = Literal["attaching", "forking", "memory-forking", "pausing", "port-dialing", "renewing", "snapshotting", "terminals", "usage-reporting", "volumes", "watching"]
-
-
-LimitKind = Literal["cpu", "memory", "disk", "file_descriptors", "processes", "threads", "bandwidth", "kernel_objects", "timeout"]
-
-
-class RequirementsDict(TypedDict, total=False):
-    """Requirements of the API."""
-
-    isolation: Isolation
-    capabilities: List[CapabilityName]
-    limits: List[LimitKind]
-
-
 NetworkMode = Literal["none", "filtered", "bridge", "host"]
 
 
@@ -1273,6 +1236,43 @@ class NetworkRequest(TypedDict, total=False):
     egress: EgressRequest
 
 
+Workload = Literal["agent_workspace", "mcp_server"]
+
+
+RestartPolicy = Literal["always", "on_failure", "never"]
+
+
+class _McpServerDictRequired(TypedDict):
+    command: str
+
+
+class McpServerDict(_McpServerDictRequired, total=False):
+    """McpServer of the API."""
+
+    args: List[str]
+    env: Mapping[str, str]
+    cwd: str
+    user: str
+    restart: RestartPolicy
+
+
+Isolation = Literal["process", "container", "kernel", "vm"]
+
+
+CapabilityName = Literal["attaching", "terminals", "watching", "port-dialing", "usage-reporting", "pausing", "renewing", "snapshotting", "forking", "memory-forking", "volumes"]
+
+
+LimitKind = Literal["cpu", "memory", "disk", "file_descriptors", "processes", "threads", "bandwidth", "kernel_objects", "timeout"]
+
+
+class RequirementsDict(TypedDict, total=False):
+    """Requirements of the API."""
+
+    isolation: Isolation
+    capabilities: List[CapabilityName]
+    limits: List[LimitKind]
+
+
 class CreateSandboxRequest(TypedDict, total=False):
     """CreateSandboxRequest of the API."""
 
@@ -1287,6 +1287,7 @@ class CreateSandboxRequest(TypedDict, total=False):
     id: str
     image: str
     env: Mapping[str, str]
+    secretEnv: Mapping[str, str]
     cwd: str
     user: str
     workspacePath: str
@@ -1302,9 +1303,8 @@ class CreateSandboxRequest(TypedDict, total=False):
     whenIdle: ExpiryAction
     whenExpired: ExpiryAction
     resources: ResourceRequest
+    network: NetworkRequest
     containerType: Workload
     mcp: McpServerDict
     gpus: int
     require: RequirementsDict
-    secretEnv: Mapping[str, str]
-    network: NetworkRequest

@@ -21,6 +21,8 @@ export interface AuditEntry {
   requestId: string;
   /** address of the client */
   remote: string;
+  /** requests with an invalid credential since the entry before, too many to have entries of their own */
+  invalidCredentials?: number;
 }
 
 export interface AuditList {
@@ -73,7 +75,7 @@ export interface BuildTemplateRequest {
   network?: "bridge" | "host";
 }
 
-export type CapabilityName = "attaching" | "forking" | "memory-forking" | "pausing" | "port-dialing" | "renewing" | "snapshotting" | "terminals" | "usage-reporting" | "volumes" | "watching";
+export type CapabilityName = "attaching" | "terminals" | "watching" | "port-dialing" | "usage-reporting" | "pausing" | "renewing" | "snapshotting" | "forking" | "memory-forking" | "volumes";
 
 export interface ChangeModeRequest {
   /** path in the sandbox */
@@ -148,10 +150,14 @@ export interface CreateSandboxRequest {
   apiVersion?: ApiVersion;
   /** sandbox id; generated if absent */
   id?: string;
+  /** use id instead @deprecated */
+  runtimeId?: string;
   /** name of an image, or snapshot:ID */
   image?: string;
   /** environment variables */
   env?: Record<string, string>;
+  /** variables whose values are never returned; responses contain their names */
+  secretEnv?: Record<string, string>;
   /** default working directory of commands */
   cwd?: string;
   /** default user of commands */
@@ -168,6 +174,8 @@ export interface CreateSandboxRequest {
   init?: InitCommand;
   /** time for the start, including init */
   startupTimeoutMs?: number;
+  /** use startupTimeoutMs instead @deprecated */
+  startupTimeout?: number;
   /** at most 64 tags to attach to the sandbox */
   tags?: Record<string, string>;
   /** lifetime; default: set by the operator */
@@ -182,6 +190,8 @@ export interface CreateSandboxRequest {
   whenExpired?: ExpiryAction;
   /** limits of the sandbox */
   resources?: ResourceRequest;
+  /** network settings */
+  network?: NetworkRequest;
   /** purpose of the sandbox */
   containerType?: Workload;
   /** the server that a sandbox of containerType mcp_server hosts */
@@ -190,14 +200,6 @@ export interface CreateSandboxRequest {
   gpus?: number;
   /** properties that the provider must have */
   require?: Requirements;
-  /** variables whose values are never returned; responses contain their names */
-  secretEnv?: Record<string, string>;
-  /** network settings */
-  network?: NetworkRequest;
-  /** use id instead @deprecated */
-  runtimeId?: string;
-  /** use startupTimeoutMs instead @deprecated */
-  startupTimeout?: number;
   /** apiVersion v1 only; use network.mode @deprecated */
   networkMode?: NetworkMode;
   /** apiVersion v1 only; use resources @deprecated */
@@ -1264,6 +1266,8 @@ export interface SandboxSpec {
   image?: string;
   /** environment variables */
   env?: Record<string, string>;
+  /** names of the secret variables */
+  secretEnv?: string[];
   /** default working directory of commands */
   cwd?: string;
   /** default user of commands */
@@ -1294,6 +1298,8 @@ export interface SandboxSpec {
   whenExpired?: ExpiryAction;
   /** limits of the sandbox */
   resources?: ResourceLimits;
+  /** network settings */
+  network?: Network;
   /** purpose of the sandbox */
   containerType?: Workload;
   /** the server that a sandbox of containerType mcp_server hosts */
@@ -1302,10 +1308,6 @@ export interface SandboxSpec {
   gpus?: number;
   /** properties that the provider must have */
   require?: Requirements;
-  /** names of the secret variables */
-  secretEnv?: string[];
-  /** network settings */
-  network?: Network;
 }
 
 export type SandboxState = "creating" | "running" | "paused" | "stopped" | "error" | "terminating" | "destroyed";

@@ -129,6 +129,22 @@ test('the create dialog says why, as one types', async () => {
   await close();
 });
 
+test('the create dialog has every field of the server', async () => {
+  const { page, close } = await openPage({ expected: /401|status of 400/ }); // invalid values are tried
+  await signIn(page, { at: 'sandboxes?create=1' });
+  const why = page.getByRole('dialog').locator('section');
+  await page.getByText('Other fields').click();
+  await page.getByLabel('require.limits').fill('nosuchlimit');
+  await why.getByText('must be one of').waitFor();
+  await page.getByLabel('require.limits').fill('');
+  await page.getByLabel('gpus').fill('65');
+  await why.getByText('must be 0 to 64').waitFor();
+  await page.getByLabel('gpus').fill('');
+  await page.getByLabel('whenIdle').selectOption('stop');
+  await why.getByRole('alert').waitFor({ state: 'detached' });
+  await close();
+});
+
 test('playground: code, output and pictures', async () => {
   const { page, close } = await openPage({ expected: EXPECTED });
   await signIn(page, { at: 'playground' });

@@ -5,6 +5,7 @@ import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.codec.json.JsonValue;
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.local.TreeRemoval;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -35,6 +36,7 @@ import picocli.CommandLine.Command;
     description = "Run a server to build the launcher's AOT cache.")
 final class TrainServerCommand implements CliCommand {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
   private static final int ROUNDS = 20;
   private static final String KEY = "isk_for_this_training_run_only";
   private static final Pattern URL = Pattern.compile("listening on (http://\\S+)");
@@ -89,24 +91,21 @@ final class TrainServerCommand implements CliCommand {
     }
   }
 
-  private static String awaitUrl(ByteArrayOutputStream out)
-      throws IOException, InterruptedException {
-    long end = System.nanoTime() + TIMEOUT.toNanos();
-    while (System.nanoTime() < end) {
+  private static String awaitUrl(ByteArrayOutputStream out) throws IOException {
+    Deadline deadline = Deadline.in(TIMEOUT);
+    do {
       Matcher found = URL.matcher(out.toString(StandardCharsets.UTF_8));
       if (found.find()) {
         return found.group(1);
       }
-      Thread.sleep(20);
-    }
+    } while (deadline.pause(POLL_INTERVAL));
     throw new IOException("the server did not start");
   }
 
-  private static void awaitReady(String url) throws IOException, InterruptedException {
-    long end = System.nanoTime() + TIMEOUT.toNanos();
-    while (request(url, "GET", "/readyz", "").isEmpty() && System.nanoTime() < end) {
-      Thread.sleep(20);
-    }
+  private static void awaitReady(String url) throws IOException {
+    boolean _ =
+        Deadline.in(TIMEOUT)
+            .await(POLL_INTERVAL, () -> !request(url, "GET", "/readyz", "").isEmpty());
   }
 
   private static void exerciseApi(String url) throws IOException {

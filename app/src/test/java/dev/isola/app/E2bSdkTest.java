@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,25 +55,33 @@ class E2bSdkTest {
     }
   }
 
-  /** The number of tests per area is asserted, so that a missing test is noticed. */
+  @ParameterizedTest
+  @CsvSource({"basics, 9", "commands, 21", "files, 20", "lifecycle, 12"})
+  void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
+    run(area, tests);
+  }
+
+  @Tag("all")
   @ParameterizedTest
   @CsvSource({
-    "basics, 9",
-    "commands, 21",
-    "files, 20",
     "urls, 7",
     "ports, 5",
     "domain, 3",
     "watch, 5",
     "pty, 3",
     "git, 3",
-    "lifecycle, 12",
     "snapshots, 3",
     "templates, 9",
     "volumes, 7",
     "interpreter, 7"
   })
-  void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
+  void sdkProgramsOfFurtherAreasPass(String area, int tests)
+      throws IOException, InterruptedException {
+    run(area, tests);
+  }
+
+  /** The number of tests per area is asserted, so that a missing test is noticed. */
+  private static void run(String area, int tests) throws IOException, InterruptedException {
     if (List.of("basics", "lifecycle", "ports", "domain", "interpreter").contains(area)) {
       E2bSdkFixture.refuseWithoutPythonInTheImage();
     }

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The script {@code ./isola} in a fresh clone: what it prints while it builds. A fake Maven writes
@@ -42,13 +44,27 @@ class LauncherScriptTest {
       cp "$FAKE_ROOT/app.jar" "$FAKE_ROOT/bench/target/isola-bench.jar"
       """;
 
+  /** The exit code of a JVM that ends because its heap is exhausted. */
+  private static final int OUT_OF_MEMORY = 3;
+
   private static final String APPLICATION =
       """
       package dev.isola.app;
 
       public class Main {
-        public static void main(String[] arguments) {
+        public static void main(String[] arguments) throws InterruptedException {
           System.out.println("ran " + String.join(" ", arguments));
+          if (arguments.length == 2 && arguments[1].equals("exhaust")) {
+            Thread.ofPlatform().start(Main::exhaust).join();
+            Thread.currentThread().join(); // One thread has failed, and the process is alive.
+          }
+        }
+
+        private static void exhaust() {
+          java.util.List<byte[]> all = new java.util.ArrayList<>();
+          while (true) {
+            all.add(new byte[1 << 20]);
+          }
         }
       }
       """;
@@ -127,6 +143,37 @@ class LauncherScriptTest {
 
   private List<String> mavenCalls() throws IOException {
     return Files.readAllLines(clone.resolve("maven-calls"));
+  }
+
+  /** Issue 41, 11: a server without memory stayed alive and answered nothing. */
+  @ParameterizedTest
+  @ValueSource(strings = {"serve", "microvmctl", "mcp", "conformance"})
+  void processWithoutMemoryEnds(String command) throws Exception {
+    Finished clone =
+        run(
+            List.of(this.clone.resolve("isola").toString(), command, "exhaust"),
+            "ISOLA_JAVA_OPTS=-Xmx32m");
+    assertThat(clone.code()).as(clone.err()).isEqualTo(OUT_OF_MEMORY);
+    Path release = release();
+    Finished released =
+        run(
+            List.of(release.resolve("bin/isola").toString(), command, "exhaust"),
+            "ISOLA_JAVA_OPTS=-Xmx32m");
+    assertThat(released.code()).as(released.err()).isEqualTo(OUT_OF_MEMORY);
+  }
+
+  /** Returns a folder with the layout of a release. */
+  private Path release() throws IOException {
+    Path repository = Path.of("..").toRealPath();
+    Path release = Files.createDirectory(folder.resolve("release"));
+    Files.createDirectory(release.resolve("lib"));
+    Files.createSymbolicLink(release.resolve("runtime"), Path.of(System.getProperty("java.home")));
+    Files.copy(
+        repository.resolve("packaging/isola"),
+        Files.createDirectory(release.resolve("bin")).resolve("isola"));
+    Files.copy(repository.resolve(".build/jvm.sh"), release.resolve("lib/jvm.sh"));
+    Files.copy(clone.resolve("app.jar"), release.resolve("lib/app.jar"));
+    return release;
   }
 
   @Test

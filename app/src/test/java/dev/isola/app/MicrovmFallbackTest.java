@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * O4 with real providers: {@code microvmctl}, whose command is missing, and {@code e2b}, whose
  * service is an Isola server with bubblewrap. (The same rules with fake providers are in
- * Seed001SelectionWithFakeProvidersTest.)
+ * SelectionWithFakeProvidersTest.)
  */
 @Timeout(180)
 class MicrovmFallbackTest {

@@ -29,7 +29,9 @@ final class PeerConformanceTest extends ConformanceTest {
   protected ProviderUnderTest underTest() throws IOException {
     Path data = Files.createTempDirectory("isola");
     folder = data;
-    LiveServer live = LiveServer.start(data, new BubblewrapProviderFactory());
+    LiveServer live =
+        LiveServer.start(
+            data, new BubblewrapProviderFactory(), "allow_networks=none,filtered,bridge");
     server = live;
     return new ProviderUnderTest(
         new HttpProviderFactory(),

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.EngineResponse;

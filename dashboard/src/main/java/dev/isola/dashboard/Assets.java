@@ -1,8 +1,8 @@
 package dev.isola.dashboard;
 
+import dev.isola.codec.digest.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -27,7 +27,7 @@ final class Assets {
   private final String build;
 
   Assets() {
-    MessageDigest digest = sha256();
+    MessageDigest digest = Sha256.newDigest();
     for (String name : lines(WEB_FILES)) {
       add("web/" + name, name, digest);
     }
@@ -64,13 +64,5 @@ final class Assets {
     return Arrays.stream(new String(Asset.bytes(path), StandardCharsets.UTF_8).split("\n"))
         .filter(line -> !line.isBlank())
         .toList();
-  }
-
-  static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256 is not available", e);
-    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.dashboard;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.server.auth.HostOriginFilter;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -19,7 +20,7 @@ final class Page {
     int from = html.indexOf(open) + open.length();
     byte[] map =
         html.substring(from, html.indexOf("</script>", from)).getBytes(StandardCharsets.UTF_8);
-    importMapHash = Base64.getEncoder().encodeToString(Assets.sha256().digest(map));
+    importMapHash = Base64.getEncoder().encodeToString(Sha256.of(map));
   }
 
   byte[] content() {

@@ -2,10 +2,10 @@ package dev.isola.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.codec.digest.Sha256;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,9 +40,7 @@ class AssetsTest {
     for (String line : lines) {
       String[] parts = line.split(" +");
       byte[] content = Files.readAllBytes(SOURCES.resolve("vendor").resolve(parts[1]));
-      assertThat(HexFormat.of().formatHex(Assets.sha256().digest(content)))
-          .as(parts[1])
-          .isEqualTo(parts[0]);
+      assertThat(Sha256.hex(content)).as(parts[1]).isEqualTo(parts[0]);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.egress;
 
+import dev.isola.egress.Bandwidth.Direction;
 import dev.isola.spi.capability.PortDialing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,6 +18,7 @@ final class ByteRelay {
   private final PortDialing.Connection client;
   private final SocketChannel host;
   private final TrafficBudget budget;
+  private final Bandwidth bandwidth;
   private final LongAdder sent;
   private final LongAdder received;
 
@@ -24,11 +26,13 @@ final class ByteRelay {
       PortDialing.Connection client,
       SocketChannel host,
       TrafficBudget budget,
+      Bandwidth bandwidth,
       LongAdder sent,
       LongAdder received) {
     this.client = client;
     this.host = host;
     this.budget = budget;
+    this.bandwidth = bandwidth;
     this.sent = sent;
     this.received = received;
   }
@@ -38,7 +42,7 @@ final class ByteRelay {
     Thread toHost = Thread.ofVirtual().name("isola-egress-send").start(this::send);
     boolean complete = false;
     try {
-      copy(host, client, received);
+      copy(host, client, Direction.RECEIVED);
       client.shutdownOutput();
       toHost.join();
       complete = true;
@@ -53,7 +57,7 @@ final class ByteRelay {
   private void send() {
     boolean complete = false;
     try {
-      copy(client, host, sent);
+      copy(client, host, Direction.SENT);
       host.shutdownOutput();
       complete = true;
     } catch (IOException | Refusal e) {
@@ -67,13 +71,15 @@ final class ByteRelay {
     }
   }
 
-  private void copy(ReadableByteChannel from, WritableByteChannel to, LongAdder count)
+  private void copy(ReadableByteChannel from, WritableByteChannel to, Direction direction)
       throws IOException, Refusal, InterruptedException {
+    LongAdder count = direction == Direction.SENT ? sent : received;
     ByteBuffer buffer = CopyBuffers.take();
     try {
       while (from.read(buffer.clear()) >= 0) {
         buffer.flip();
         budget.spend(buffer.remaining());
+        bandwidth.spend(direction, buffer.remaining());
         count.add(buffer.remaining());
         while (buffer.hasRemaining()) {
           to.write(buffer);

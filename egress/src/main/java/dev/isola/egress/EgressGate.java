@@ -5,6 +5,7 @@ import dev.isola.spi.capability.EgressAccess.OutboundConnection;
 import dev.isola.spi.capability.EgressAccess.RelayedConnection;
 import dev.isola.spi.spec.AddressBlock;
 import dev.isola.spi.spec.Destination;
+import dev.isola.spi.spec.HttpRule;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -36,6 +37,7 @@ public final class EgressGate {
   private final Interception http;
   private final EgressObserver observer;
   private final TrafficBudget budget;
+  private final Bandwidth bandwidth;
   private final RecentTraffic recent = new RecentTraffic();
   private final Map<Long, OpenConnection> open = new ConcurrentHashMap<>();
   private final Semaphore refusals = new Semaphore(MAX_REFUSALS);
@@ -46,13 +48,21 @@ public final class EgressGate {
   private final LongAdder received = new LongAdder();
   private volatile EgressSettings settings;
 
+  /**
+   * @param bytesPerSecond the bandwidth of the sandbox in each direction
+   */
   public EgressGate(
-      EgressSettings settings, OutboundDialer dialer, Interception http, EgressObserver observer) {
+      EgressSettings settings,
+      long bytesPerSecond,
+      OutboundDialer dialer,
+      Interception http,
+      EgressObserver observer) {
     this.settings = settings;
     this.dialer = dialer;
     this.http = http;
     this.observer = observer;
     this.budget = new TrafficBudget(settings.limits());
+    this.bandwidth = new Bandwidth(bytesPerSecond);
   }
 
   /**
@@ -148,21 +158,31 @@ public final class EgressGate {
         new OpenConnection(lastId.incrementAndGet(), client, host, port, decision.rule());
     try {
       if (intercepted) {
-        connection.established();
-        MeteredConnection metered =
-            new MeteredConnection(client, budget, connection.sent, connection.received);
-        http.serve(
-            metered,
-            name.get(),
-            port,
-            decision.http(),
-            () -> connection.dial(addresses),
-            new RequestLog(host, port));
+        intercept(connection, name.get(), decision.http(), addresses);
       } else {
         carry(connection, addresses);
       }
     } finally {
       connection.ended();
+    }
+  }
+
+  private void intercept(
+      OpenConnection connection, String name, List<HttpRule> rules, List<InetAddress> addresses)
+      throws IOException {
+    connection.established();
+    bandwidth.carry();
+    try {
+      http.serve(
+          new MeteredConnection(
+              connection.client, budget, bandwidth, connection.sent, connection.received),
+          name,
+          connection.port,
+          rules,
+          () -> connection.dial(addresses),
+          new RequestLog(connection.host, connection.port));
+    } finally {
+      bandwidth.endCarry();
     }
   }
 
@@ -174,17 +194,25 @@ public final class EgressGate {
       if (relayed.isPresent()) {
         try (RelayedConnection carrier = relayed.get()) {
           connection.established();
+          bandwidth.relay(carrier);
           if (budget.isUnlimited() && carrier.start()) { // no limit was set in between
             carrier.awaitEnd();
             return;
           }
+        } finally {
+          bandwidth.endRelay(relayed.get());
         }
         connection.relayed = null;
       }
     }
+    bandwidth.carry();
     try (SocketChannel channel = connection.dialOrRefuse(addresses)) {
       connection.established();
-      new ByteRelay(connection.client, channel, budget, connection.sent, connection.received).run();
+      new ByteRelay(
+              connection.client, channel, budget, bandwidth, connection.sent, connection.received)
+          .run();
+    } finally {
+      bandwidth.endCarry();
     }
   }
 

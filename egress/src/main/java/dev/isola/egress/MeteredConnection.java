@@ -1,19 +1,24 @@
 package dev.isola.egress;
 
+import dev.isola.egress.Bandwidth.Direction;
 import dev.isola.spi.capability.PortDialing;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what a guest process sends and receives, and applies the budget of its sandbox. */
+/** Counts what a guest process sends and receives, and applies the limits of its sandbox. */
 record MeteredConnection(
-    PortDialing.Connection inner, TrafficBudget budget, LongAdder sent, LongAdder received)
+    PortDialing.Connection inner,
+    TrafficBudget budget,
+    Bandwidth bandwidth,
+    LongAdder sent,
+    LongAdder received)
     implements PortDialing.Connection {
   @Override
   public int read(ByteBuffer target) throws IOException {
     int count = inner.read(target);
     if (count > 0) {
-      spend(count);
+      spend(Direction.SENT, count);
       sent.add(count);
     }
     return count;
@@ -22,14 +27,15 @@ record MeteredConnection(
   @Override
   public int write(ByteBuffer source) throws IOException {
     int count = inner.write(source);
-    spend(count);
+    spend(Direction.RECEIVED, count);
     received.add(count);
     return count;
   }
 
-  private void spend(int count) throws IOException {
+  private void spend(Direction direction, int count) throws IOException {
     try {
       budget.spend(count);
+      bandwidth.spend(direction, count);
     } catch (Refusal e) {
       throw new IOException(e.reason(), e);
     } catch (InterruptedException e) {

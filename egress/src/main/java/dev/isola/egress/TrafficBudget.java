@@ -18,9 +18,8 @@ final class TrafficBudget {
   private long open;
   private long bytes;
   private double newConnections;
-  private double allowance;
+  private final TokenBucket bucket = new TokenBucket();
   private long connectionsAt = System.nanoTime();
-  private long allowanceAt = connectionsAt;
 
   TrafficBudget(Egress.Limits limits) {
     this.limits = limits;
@@ -121,9 +120,6 @@ final class TrafficBudget {
       return 0;
     }
     double perSecond = (double) limits.bytesPerSecond().getAsLong();
-    long now = System.nanoTime();
-    allowance = Math.min(perSecond, allowance + (now - allowanceAt) / NANOS * perSecond) - count;
-    allowanceAt = now;
-    return allowance >= 0 ? 0 : (long) (-allowance / perSecond * NANOS);
+    return bucket.take(count, perSecond, perSecond);
   }
 }

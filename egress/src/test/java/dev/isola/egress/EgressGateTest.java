@@ -51,6 +51,7 @@ class EgressGateTest {
   private final List<ConnectionView> closed = new CopyOnWriteArrayList<>();
   private final List<String> lookups = new CopyOnWriteArrayList<>();
   private final List<String> refused = new CopyOnWriteArrayList<>();
+  private long bandwidth = 1L << 40;
 
   private static ServerSocketChannel unopened() {
     try {
@@ -169,11 +170,17 @@ class EgressGateTest {
   /** A connection of a relay process that has carried 5 and 7 bytes. */
   private static final class FakeRelay implements RelayedConnection {
     private final boolean starts;
+    private final List<Long> limits = new CopyOnWriteArrayList<>();
     private final CountDownLatch started = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(1);
 
     FakeRelay(boolean starts) {
       this.starts = starts;
+    }
+
+    @Override
+    public void limit(long bytesPerSecond) {
+      limits.add(bytesPerSecond);
     }
 
     @Override
@@ -237,6 +244,7 @@ class EgressGateTest {
         new AddressFloor(Set::of, List.of(AddressBlock.parse("127.0.0.1").orElseThrow()));
     return new EgressGate(
         settings(limits, rules),
+        bandwidth,
         new OutboundDialer(
             name -> {
               lookups.add(name);
@@ -348,6 +356,42 @@ class EgressGateTest {
     assertThat(client.received.toString()).isEqualTo("hello");
     assertThat(gate.totals()).isEqualTo(new EgressTotals(1, 0, 0, 5, 5));
     assertThat(closed).hasSize(1);
+  }
+
+  @Test
+  void serverHoldsTheBandwidth() {
+    bandwidth = 200_000;
+    EgressGate gate = gate(to("127.0.0.1"), Egress.Limits.NONE, EgressRule.allow("ok.example"));
+    String[] pieces = new String[15];
+    Arrays.fill(pieces, "x".repeat(4_000));
+    FakeConnection client = new FakeConnection("ok.example", port(), pieces);
+    long start = System.nanoTime();
+
+    gate.serve(client);
+
+    // A twentieth of a second's bytes are there at once, the other 50,000 are not.
+    assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(250_000_000L);
+    assertThat(gate.totals()).isEqualTo(new EgressTotals(1, 0, 0, 60_000, 60_000));
+  }
+
+  @Test
+  void relayProcessIsToldTheBandwidthBeforeItStarts() throws InterruptedException {
+    bandwidth = 200_000;
+    EgressGate gate = gate(to("127.0.0.1"), Egress.Limits.NONE, EgressRule.allow("ok.example"));
+    FakeConnection client = new FakeConnection("ok.example", port());
+    FakeRelay relay = new FakeRelay(true);
+    client.relay = relay;
+    Thread serving = Thread.ofVirtual().start(() -> gate.serve(client));
+    relay.started.await();
+    assertThat(relay.limits).containsExactly(200_000L);
+    FakeConnection other = new FakeConnection("ok.example", port(), "hello");
+    gate.serve(other);
+    assertThat(other.received.toString()).isEqualTo("hello");
+    assertThat(relay.limits)
+        .as("one half while the server carries a connection")
+        .containsExactly(200_000L, 100_000L, 200_000L);
+    relay.ended.countDown();
+    serving.join();
   }
 
   @Test

@@ -38,6 +38,7 @@ import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.SecretService;
 import dev.isola.engine.selection.HostAccess;
+import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
@@ -46,12 +47,10 @@ import dev.isola.engine.snapshot.ForkService;
 import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.statistics.StatisticsSampler;
-import dev.isola.engine.template.LegacyTemplates;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateResolver;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.engine.trace.Tracer;
-import dev.isola.engine.volume.LegacyVolumes;
 import dev.isola.engine.volume.VolumeService;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -62,6 +61,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.EntryFilter;
 import dev.isola.store.Ledger;
@@ -84,7 +84,9 @@ public final class Engine implements AutoCloseable {
   private final TemplateService templates;
   private final ShutdownAction shutdown;
   private final HostAccess hostAccess;
+  private final NetworkPolicy networks;
   private final Readiness readiness;
+  private final long maxDiskMb;
   private final TimedDestroyer timedDestroyer = new TimedDestroyer(this::destroy);
   private final Optional<Duration> defaultTtl;
   private volatile boolean closing;
@@ -117,8 +119,11 @@ public final class Engine implements AutoCloseable {
             parts.log);
     this.shutdown = config.get(ConfigKeys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
+    this.networks = config.networks();
     this.readiness =
-        new Readiness(parts.selector, config.get(ConfigKeys.PROVIDER), health::current);
+        new Readiness(
+            parts.selector, config.get(ConfigKeys.PROVIDER), health::current, parts.disks);
+    this.maxDiskMb = config.get(ConfigKeys.SANDBOX_MAX_DISK_MB);
     this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 
@@ -152,8 +157,6 @@ public final class Engine implements AutoCloseable {
     EngineComponents parts =
         new EngineComponents(config, ledger, registry, health, identity, clock, log);
     parts.start(config);
-    new LegacyVolumes(ledger, clock, log).migrate();
-    new LegacyTemplates(ledger, clock, log).migrate();
     Engine engine = new Engine(config, parts, health, images, clock);
     Duration interval = config.get(ConfigKeys.RECONCILE_INTERVAL);
     Runnable volumes = parts.once("volumes", interval, engine.volumes::reconcile);
@@ -245,9 +248,22 @@ public final class Engine implements AutoCloseable {
         new MemorySnapshotResolver(parts.store)
             .resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
     hostAccess.check(complete.request().spec(), request.hostAccess());
+    networks.check(complete.request().spec());
+    checkDisk(complete.request().spec().limits());
     checkEgress(complete.request().spec());
     checkSecrets.accept(complete.request().spec(), request.key());
     return volumes.resolve(complete);
+  }
+
+  private void checkDisk(ResourceLimits limits) {
+    if (limits.diskMb() > maxDiskMb) {
+      throw Fault.of(
+              ErrorCode.INVALID_SPEC,
+              "limits.diskMb is " + limits.diskMb() + ", and this server allows " + maxDiskMb,
+              "request a smaller disk, or the operator can raise sandbox.max_disk_mb in the"
+                  + " configuration")
+          .exception();
+    }
   }
 
   /** Refuses egress settings that cannot be applied, such as an unknown preset. */
@@ -256,6 +272,11 @@ public final class Engine implements AutoCloseable {
       EgressSettings settings = parts.egress.rules().settings(spec.network());
       assert settings != null;
     }
+  }
+
+  /** Returns the network modes that the operator allows. */
+  public NetworkPolicy networks() {
+    return networks;
   }
 
   /** Returns the servers that share the ledger; empty if this server has it to itself. */

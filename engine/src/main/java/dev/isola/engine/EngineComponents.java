@@ -3,6 +3,7 @@ package dev.isola.engine;
 import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Capacity;
 import dev.isola.engine.admission.CapacityPool;
+import dev.isola.engine.admission.DiskHeadroom;
 import dev.isola.engine.admission.Headroom;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Log;
@@ -79,6 +80,9 @@ final class EngineComponents implements AutoCloseable {
   /** Shorter than the time for which sandboxes list executions that have ended. */
   private static final Duration EGRESS_EVENTS_INTERVAL = Duration.ofSeconds(1);
 
+  /** How soon creates work again when there is space. */
+  private static final Duration DISK_INTERVAL = Duration.ofSeconds(1);
+
   private static final Duration SHARED_POLL_INTERVAL = Duration.ofMillis(200);
   private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
@@ -86,6 +90,7 @@ final class EngineComponents implements AutoCloseable {
   final ProviderRegistry registry;
   final Log log;
   final TaskScheduler schedule;
+  final DiskHeadroom disks;
   final AdmissionControl admission;
   final EventLog events;
   final SandboxRecorder recorder;
@@ -120,6 +125,7 @@ final class EngineComponents implements AutoCloseable {
   final Retention retention;
   final Ownership ownership;
   final Optional<Membership> membership;
+  private boolean diskProblem;
 
   EngineComponents(
       Config config,
@@ -136,7 +142,8 @@ final class EngineComponents implements AutoCloseable {
         identity.map(self -> new ServerLease(ledger, self, System::nanoTime, log));
     Ownership ownership = lease.<Ownership>map(one -> one).orElse(Ownership.ALONE);
     schedule = new TaskScheduler(ownership::isCurrent, log);
-    admission = admission(config, registry, lease, clock);
+    disks = config.disks(registry.names(), ledger.reserve());
+    admission = admission(config, disks, registry, lease, clock);
     events = lease.isPresent() ? new EventLog(ledger, SHARED_POLL_INTERVAL) : new EventLog(ledger);
     recorder = new SandboxRecorder(ledger, events, ownership, clock);
     quarantine = new Quarantine(events, clock, log);
@@ -270,7 +277,7 @@ final class EngineComponents implements AutoCloseable {
             config.get(ConfigKeys.USAGE_WARN_AT),
             clock,
             log);
-    status = new StatusReader(liveSandboxes, registry, samples, errors);
+    status = new StatusReader(liveSandboxes, egress, registry, samples, errors);
     retention = new Retention(ledger, secretEnv, config.get(ConfigKeys.RETENTION), clock);
     this.ownership = ownership;
     statistics =
@@ -304,7 +311,12 @@ final class EngineComponents implements AutoCloseable {
    * capacity of a provider that all of them reach.
    */
   private static AdmissionControl admission(
-      Config config, ProviderRegistry registry, Optional<ServerLease> lease, InstantSource clock) {
+      Config config,
+      DiskHeadroom disks,
+      ProviderRegistry registry,
+      Optional<ServerLease> lease,
+      InstantSource clock) {
+    Headroom headroom = config.headroom(disks);
     Duration queueTimeout = config.get(ConfigKeys.ADMISSION_QUEUE_TIMEOUT);
     Map<String, CapacityPool> dedicated = new HashMap<>();
     config
@@ -322,15 +334,14 @@ final class EngineComponents implements AutoCloseable {
                     name,
                     new CapacityPool(
                         Capacity.ofProvider(name, resources),
-                        local ? config.headroom() : Headroom.UNCHECKED,
+                        local ? headroom : Headroom.UNCHECKED,
                         elsewhere,
                         queueTimeout,
                         clock));
               }
             });
     Capacity shared = Capacity.ofInstallation(config.capacity());
-    return new AdmissionControl(
-        new CapacityPool(shared, config.headroom(), queueTimeout, clock), dedicated);
+    return new AdmissionControl(new CapacityPool(shared, headroom, queueTimeout, clock), dedicated);
   }
 
   /** Reconciles the state that an earlier engine left, then starts the recurring tasks. */
@@ -349,6 +360,7 @@ final class EngineComponents implements AutoCloseable {
     }
     schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
     schedule.every(reconcileInterval, "pool", pool::refill);
+    schedule.every(DISK_INTERVAL, "disk reserve", this::checkDisks);
     schedule.every(config.get(ConfigKeys.USAGE_INTERVAL), "usage", usage::sample);
     Duration purgeInterval = retentionInterval(retentionPeriod);
     schedule.every(purgeInterval, "retention", once("retention", purgeInterval, retention::purge));
@@ -372,6 +384,18 @@ final class EngineComponents implements AutoCloseable {
         task.run();
       }
     };
+  }
+
+  /** Fills the disk reserve up if there is space again, and logs when a disk is full. */
+  private void checkDisks() {
+    boolean _ = ledger.reserve().refill();
+    Optional<String> problem = disks.problem();
+    if (problem.isPresent() && !diskProblem) {
+      log.warning("no sandboxes are created: " + problem.get());
+    } else if (problem.isEmpty() && diskProblem) {
+      log.info("sandboxes are created again: the disks have space");
+    }
+    diskProblem = problem.isPresent();
   }
 
   /** Returns how often expired records are purged. */

@@ -1,6 +1,7 @@
 package dev.isola.engine;
 
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.admission.DiskHeadroom;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.selection.Selection;
@@ -14,17 +15,26 @@ import java.util.function.Supplier;
 
 /**
  * Reports whether a request with default requirements would get a sandbox, that is, whether a
- * provider that the configuration allows is healthy.
+ * provider that the configuration allows is healthy, and the disks have space.
  *
  * @param provider the configured provider, or auto
  * @param statuses returns the current provider statuses without blocking
+ * @param disks the file systems of the server
  */
 public record Readiness(
-    ProviderSelector selector, String provider, Supplier<List<ProviderStatus>> statuses) {
+    ProviderSelector selector,
+    String provider,
+    Supplier<List<ProviderStatus>> statuses,
+    DiskHeadroom disks) {
   private static final SandboxSpec PLAIN = SandboxSpec.builder(new SandboxId("readiness")).build();
 
   public boolean isReady() {
-    return chosen().isPresent();
+    return chosen().isPresent() && !isShortOfDisk();
+  }
+
+  /** Returns whether a file system of the server is full, or below the floor for creates. */
+  public boolean isShortOfDisk() {
+    return disks.problem().isPresent();
   }
 
   /** Returns the provider that the engine would choose now. */

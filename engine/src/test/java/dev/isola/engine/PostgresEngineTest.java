@@ -15,7 +15,7 @@ class PostgresEngineTest {
   }
 
   @Nested
-  class PoolSuite extends Seed001PoolTest {
+  class PoolSuite extends PoolScenariosTest {
     @Override
     TestDatabase database() {
       return new PostgresTestDatabase();

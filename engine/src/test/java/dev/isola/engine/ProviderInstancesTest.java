@@ -129,7 +129,7 @@ class ProviderInstancesTest {
             .replace("{interval: 1s}", "{interval: 1s}\nadmission: {queue_timeout: 0s}");
     try (EngineFixture fixture = new EngineFixture(folder, yaml, new SubprocessProviderFactory())) {
       make(fixture, EAST, "east");
-      assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.engine.reserved("east")).hasToString("1024 MB and 1 cpu");
       assertThat(fixture.engine.reserved("west")).isEqualTo(Resources.NONE);
       assertThat(fixture.engine.reserved().reserved())
           .as("the shared capacity")
@@ -138,7 +138,7 @@ class ProviderInstancesTest {
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContaining("providers.east.capacity_memory_mb");
       make(fixture, WEST, "west");
-      assertThat(fixture.engine.reserved("west")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.engine.reserved("west")).hasToString("1024 MB and 1 cpu");
       assertThat(fixture.health.awaitFirstProbes())
           .filteredOn(one -> one.name().equals("east"))
           .singleElement()
@@ -147,7 +147,7 @@ class ProviderInstancesTest {
       fixture.restart(() -> {});
 
       assertThat(output(fixture, EAST, "echo here")).isEqualTo("here\n");
-      assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.engine.reserved("east")).hasToString("1024 MB and 1 cpu");
       fixture.engine.destroy(EAST, DestroyOptions.FORCE);
       assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.NONE);
       fixture.engine.destroy(WEST, DestroyOptions.FORCE);
@@ -174,8 +174,8 @@ class ProviderInstancesTest {
       assertThat(List.of(fixture.engine.view(EAST), fixture.engine.view(WEST)))
           .extracting(SandboxView::provider)
           .containsExactlyInAnyOrder("east", "west");
-      assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
-      assertThat(fixture.engine.reserved("west")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.engine.reserved("east")).hasToString("1024 MB and 1 cpu");
+      assertThat(fixture.engine.reserved("west")).hasToString("1024 MB and 1 cpu");
       CreateRequest third =
           CreateRequest.auto(SandboxSpec.builder(new SandboxId("third")).build()).inRegion("eu");
       assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(third)))

@@ -136,10 +136,10 @@ class QuarantineTest {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
       CreateRequest request =
           CreateRequest.of(SandboxSpec.builder(GOOD).build(), "test")
-              .withTags(Map.of("isola.rests-after-ms", "x"));
+              .withTags(Map.of("isola.suspended", "x"));
       assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(request)))
           .isInstanceOf(InvalidRequest.class)
-          .hasMessageContaining("isola.rests-after-ms");
+          .hasMessageContaining("isola.suspended");
     }
   }
 

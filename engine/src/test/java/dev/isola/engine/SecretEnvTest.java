@@ -82,7 +82,8 @@ class SecretEnvTest {
       CreateResult made = make(fixture);
       assertThat(seen(made.sandbox())).isEqualTo("shown " + VALUE + "\n");
       assertThat(made.view().toString()).contains("API_KEY").doesNotContain(VALUE);
-      assertThat(SpecCodec.secretNames(made.view().spec())).containsExactly("API_KEY");
+      assertThat(SpecCodec.secretNames(made.view().spec(), made.view().id()))
+          .containsExactly("API_KEY");
       assertThat(fixture.ledger.events().after(0, 100).toString()).doesNotContain(VALUE);
       assertThat(leaks()).isEmpty();
       assertThat(

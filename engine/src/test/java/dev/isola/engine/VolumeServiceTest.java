@@ -192,24 +192,6 @@ class VolumeServiceTest {
   }
 
   @Test
-  void legacyVolumesAreMigratedWithTheirTokens() throws IOException {
-    String text = "{\"volumeID\":\"v1\",\"name\":\"old\",\"tokens\":[\"abc\"]}";
-    fixture.ledger.settings().put("e2b-volume", "v1", text);
-    fixture.ledger.settings().put("e2b-volume", "v2", "unreadable");
-    fixture.restart(() -> {});
-    VolumeView old = fixture.engine.volumes().get("", "old");
-    assertThat(old.id()).isEqualTo("v1");
-    assertThat(old.provider()).isEmpty();
-    assertThat(fixture.ledger.settings().get("e2b-volume-token", "v1")).contains(text);
-    assertThat(fixture.ledger.settings().all("e2b-volume")).containsOnlyKeys("v2");
-    assertThat(fixture.log.warnings).anyMatch(line -> line.contains("v2"));
-    // The first sandbox that mounts the volume determines its provider.
-    fixture.engine.create(
-        SandboxRequest.of(CreateRequest.of(mounting("box1", "old").build(), "gvisor")));
-    assertThat(fixture.engine.volumes().get("", "old").provider()).isEqualTo("gvisor");
-  }
-
-  @Test
   void providerWithoutVolumeSupportIsRejectedByName() {
     assertThatThrownBy(() -> fixture.engine.volumes().create("", "data", "test"))
         .isInstanceOf(Unsupported.class)

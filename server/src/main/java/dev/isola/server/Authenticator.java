@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
@@ -11,12 +12,14 @@ import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
+import dev.isola.server.route.Routes;
+import dev.isola.server.route.SandboxIds;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.eclipse.jetty.server.Request;
@@ -39,8 +42,8 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
    * Returns the client of the request, or throws if its key is missing, unknown, or lacks the scope
    * of the route.
    */
-  Optional<Identity> authenticate(
-      Request request, Route route, Map<String, String> path, RequestLogEntry logEntry) {
+  Optional<Identity> authenticate(Request request, Routes.Match match, RequestLogEntry logEntry) {
+    Route route = match.route();
     if (route.scope().isEmpty()) {
       return Optional.empty();
     }
@@ -54,11 +57,11 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
         session.isPresent()
             ? session.get().token()
             : credentials.stream().flatMap(one -> keys.tokens().find(one).stream()).findFirst();
-    Optional<String> sandbox = sandbox(request, route, path, token);
+    Optional<SandboxId> sandbox = sandbox(request, match, token);
     Optional<ApiKey> key =
         session.isPresent()
             ? Credentials.key(session.get(), sandbox, keys)
-            : key(request, route, credentials, sandbox);
+            : key(request, route, credentials, sandbox, logEntry);
     if (key.isEmpty()) {
       throw unauthenticated(
           credentials.isEmpty() ? "the request has no API key" : "the API key is invalid");
@@ -89,11 +92,11 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
   }
 
   private Optional<ApiKey> key(
-      Request request, Route route, List<String> credentials, Optional<String> sandbox) {
-    String remote = Request.getRemoteAddr(request);
-    if (!credentials.isEmpty()) {
-      rateLimiter.checkNotBlocked(remote);
-    }
+      Request request,
+      Route route,
+      List<String> credentials,
+      Optional<SandboxId> sandbox,
+      RequestLogEntry logEntry) {
     Optional<ApiKey> key =
         switch (credentials.size()) {
           case 0 ->
@@ -104,23 +107,38 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
           default -> Optional.empty();
         };
     if (key.isEmpty() && !credentials.isEmpty()) {
-      rateLimiter.recordAuthFailure(remote);
+      refuse(logEntry);
     }
     return key;
   }
 
+  /** Records that the credential of a request is invalid, for the limits and the logs. */
+  void recordFailure(RequestLogEntry logEntry) {
+    logEntry.key = Actor.INVALID;
+    logEntry.unlisted = !rateLimiter.recordAuthFailure(logEntry.remote());
+  }
+
+  /** Records an invalid credential, and rejects the request if there were too many. */
+  private void refuse(RequestLogEntry logEntry) {
+    boolean blocked = rateLimiter.isBlocked(logEntry.remote());
+    recordFailure(logEntry);
+    if (blocked) {
+      rateLimiter.checkNotBlocked(logEntry.remote());
+    }
+  }
+
   /** Returns the sandbox that a token must belong to. */
-  private static Optional<String> sandbox(
-      Request request, Route route, Map<String, String> path, Optional<SandboxToken> token) {
-    return switch (route.tokenAccess()) {
-      case NONE, PATH -> Optional.ofNullable(path.get("id"));
+  private static Optional<SandboxId> sandbox(
+      Request request, Routes.Match match, Optional<SandboxToken> token) {
+    return switch (match.route().tokenAccess()) {
+      case NONE, PATH -> match.sandbox();
       case QUERY -> {
         List<String> named =
             Query.read(request.getHttpURI().getQuery(), new ArrayList<>())
                 .getOrDefault("sandbox", List.of());
-        yield named.size() == 1 ? Optional.of(named.getFirst()) : Optional.empty();
+        yield named.size() == 1 ? SandboxIds.find(named.getFirst()) : Optional.empty();
       }
-      case ANY -> token.map(one -> one.sandbox().value());
+      case ANY -> token.map(SandboxToken::sandbox);
     };
   }
 
@@ -160,14 +178,13 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
               "sign in on a page of this server")
           .exception();
     }
-    String remote = Request.getRemoteAddr(request);
-    rateLimiter.checkNotBlocked(remote);
-    Optional<String> sandbox = keys.tokens().find(credential).map(token -> token.sandbox().value());
+    Optional<SandboxId> sandbox = keys.tokens().find(credential).map(SandboxToken::sandbox);
     Optional<ApiKey> key = Credentials.key(credential, sandbox, keys);
     if (key.isEmpty()) {
-      rateLimiter.recordAuthFailure(remote);
+      refuse(logEntry);
       throw unauthenticated("the API key is invalid");
     }
+    LimitedConnector.authenticated(request);
     logEntry.key = key.get().name();
     logEntry.sandbox = sandbox;
     rateLimiter.countRequest(logEntry.key);

@@ -1,6 +1,8 @@
 package dev.isola.server;
 
 import dev.isola.engine.trace.Tracer;
+import dev.isola.server.limit.ClientAddresses;
+import dev.isola.server.limit.ConnectionLimits;
 import dev.isola.server.limit.RequestLimits;
 import dev.isola.server.peer.PeerServers;
 import java.util.List;
@@ -12,13 +14,16 @@ import java.util.function.Supplier;
  *
  * @param traces queried for each request, because the engine starts after the server
  * @param peers the other servers of the installation; waits for the engine to start
+ * @param clients determines the addresses of clients, also behind proxies
  */
 public record HttpServerOptions(
     Optional<Tls> tls,
     RequestLimits limits,
     List<RequestListener> listeners,
     Supplier<Optional<Tracer>> traces,
-    Supplier<Optional<PeerServers>> peers) {
+    Supplier<Optional<PeerServers>> peers,
+    ConnectionLimits connections,
+    ClientAddresses clients) {
   /** Plain HTTP without limits and without listeners. */
   public static final HttpServerOptions NONE =
       new HttpServerOptions(Optional.empty(), RequestLimits.NONE, List.of(), Optional::empty);
@@ -30,6 +35,21 @@ public record HttpServerOptions(
       List<RequestListener> listeners,
       Supplier<Optional<Tracer>> traces) {
     this(tls, limits, listeners, traces, Optional::empty);
+  }
+
+  /** Options with the usual limits on connections, of a server without proxies in front. */
+  public HttpServerOptions(
+      Optional<Tls> tls,
+      RequestLimits limits,
+      List<RequestListener> listeners,
+      Supplier<Optional<Tracer>> traces,
+      Supplier<Optional<PeerServers>> peers) {
+    this(tls, limits, listeners, traces, peers, ConnectionLimits.DEFAULT, ClientAddresses.DIRECT);
+  }
+
+  /** Returns a copy with other limits on connections. */
+  public HttpServerOptions withConnections(ConnectionLimits other, ClientAddresses addresses) {
+    return new HttpServerOptions(tls, limits, listeners, traces, peers, other, addresses);
   }
 
   public HttpServerOptions {

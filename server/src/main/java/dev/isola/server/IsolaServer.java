@@ -1,6 +1,7 @@
 package dev.isola.server;
 
 import dev.isola.codec.json.Json;
+import dev.isola.codec.time.Deadline;
 import dev.isola.engine.api.Log;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.HostOriginFilter;
@@ -14,14 +15,11 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.DetectorConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
-import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
@@ -35,9 +33,7 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 /** The HTTP server: one port, one virtual thread per request. */
 public final class IsolaServer implements AutoCloseable {
   private static final int MAX_HEAD = 16 * 1024;
-
-  /** The maximum number of open connections. */
-  private static final int MAX_CONNECTIONS = 10_000;
+  private static final Duration DRAIN_POLL_INTERVAL = Duration.ofMillis(20);
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -154,9 +150,11 @@ public final class IsolaServer implements AutoCloseable {
     http.setRequestHeaderSize(MAX_HEAD);
     Optional<SslContextFactory.Server> secure = options.tls().map(Tls::factory);
     ServerConnector connector =
-        new ServerConnector(
-            jetty, 1, 1, protocols(options, secure, new HttpConnectionFactory(http)));
-    jetty.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
+        new LimitedConnector(
+            jetty,
+            options.connections(),
+            options.clients(),
+            protocols(options, secure, new HttpConnectionFactory(http)));
     connector.setHost(address.host());
     connector.setPort(address.port());
     connector.setIdleTimeout(address.idle().toMillis());
@@ -288,10 +286,9 @@ public final class IsolaServer implements AutoCloseable {
    */
   public void close(Duration timeout) {
     beginShutdown();
-    long until = System.nanoTime() + timeout.toNanos();
-    while (pipeline.activeRequests() > 0 && System.nanoTime() < until) {
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
-    }
+    boolean _ =
+        Deadline.in(timeout)
+            .awaitUninterruptibly(DRAIN_POLL_INTERVAL, () -> pipeline.activeRequests() == 0);
     pipeline.interruptRequests();
     stop();
   }

@@ -6,10 +6,12 @@ import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
 import dev.isola.server.auth.Session;
 import dev.isola.server.forward.Header;
+import dev.isola.server.limit.ClientAddresses;
 import dev.isola.server.peer.PeerExchange;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.PreviewThrottle;
+import dev.isola.server.route.Routes;
 import dev.isola.server.route.WebSocket;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
@@ -47,7 +49,7 @@ record JettyExchange(
     String requestId,
     Optional<Authenticator.Identity> identity,
     Authenticator authenticator,
-    Map<String, String> paths,
+    Routes.Match match,
     Map<String, List<String>> queries,
     Map<String, Object> body,
     InputStream content,
@@ -57,6 +59,11 @@ record JettyExchange(
     RequestLogEntry logEntry,
     OwnerForwarding forwarding)
     implements PreviewExchange, PeerExchange {
+  /**
+   * Failed sign-ins of a client are counted apart from its keys, so that neither blocks the other.
+   */
+  private static final String SIGN_IN = "sign-in ";
+
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
   /**
@@ -90,17 +97,28 @@ record JettyExchange(
 
   @Override
   public boolean isBlocked() {
-    return authenticator.rateLimiter().isBlocked(remote());
+    return authenticator.rateLimiter().isBlocked(signIn());
   }
 
   @Override
   public void recordAuthFailure() {
-    authenticator.rateLimiter().recordAuthFailure(remote());
+    boolean _ = authenticator.rateLimiter().recordAuthFailure(signIn());
+  }
+
+  private String signIn() {
+    return SIGN_IN + ClientAddresses.network(remote());
+  }
+
+  @Override
+  public SandboxId sandbox() {
+    return match
+        .sandbox()
+        .orElseThrow(() -> new IllegalStateException("the path of the route names no sandbox"));
   }
 
   @Override
   public String path(String name) {
-    String value = paths.get(name);
+    String value = match.path().get(name);
     if (value == null) {
       throw new IllegalStateException("the route has no parameter " + name);
     }
@@ -277,7 +295,7 @@ record JettyExchange(
 
   @Override
   public String remote() {
-    return logEntry.remote(request);
+    return logEntry.remote();
   }
 
   @Override
@@ -376,7 +394,7 @@ record JettyExchange(
 
   @Override
   public void setSandbox(SandboxId sandbox) {
-    logEntry.sandbox = Optional.of(sandbox.value());
+    logEntry.sandbox = Optional.of(sandbox);
   }
 
   @Override

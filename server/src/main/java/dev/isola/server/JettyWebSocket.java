@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.server.route.WebSocket;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -71,9 +72,9 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
       Thread.currentThread().interrupt(); // the server is shutting down
     } finally {
       close(CloseStatus.SHUTDOWN, "");
-      long until = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+      Deadline deadline = Deadline.in(CLOSE_TIMEOUT);
       try {
-        while (!closed && System.nanoTime() < until) {
+        while (!closed && !deadline.over()) {
           receive(CLOSE_TIMEOUT);
         }
       } catch (InterruptedException e) {

@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import dev.isola.server.auth.Actor;
 import java.util.Optional;
 import java.util.Set;
 
@@ -22,6 +23,8 @@ public interface RequestListener {
    * @param remote the address of the client
    * @param sandbox the sandbox of the request, if any
    * @param disclosesToken whether the response contains a token
+   * @param unlisted whether the credential was invalid, and so many others that the audit log only
+   *     counts the request
    */
   record CompletedRequest(
       String requestId,
@@ -34,15 +37,20 @@ public interface RequestListener {
       String key,
       String remote,
       Optional<String> sandbox,
-      boolean disclosesToken) {
+      boolean disclosesToken,
+      boolean unlisted) {
 
-    /** Returns whether an authenticated client attempted a change or received a token. */
+    /**
+     * Returns whether an authenticated client attempted a change or received a token, or the
+     * credential of a client was invalid.
+     */
     public boolean isAuditable() {
       boolean reads =
           (method.equals("GET") && !CHANGING_GETS.contains(action))
               || method.equals("HEAD")
               || READING_POSTS.contains(action);
-      return (!reads || disclosesToken) && !key.equals("-") && !action.equals("-");
+      boolean notable = !reads || disclosesToken || key.equals(Actor.INVALID);
+      return notable && !key.equals("-") && !action.equals("-");
     }
   }
 

@@ -3,6 +3,7 @@ package dev.isola.server;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.NativeDialect;
+import dev.isola.spi.SandboxId;
 import java.util.List;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpField;
@@ -14,11 +15,15 @@ final class RequestLogEntry {
   static final String NONE = "-";
 
   String id;
+
+  /** The address of the client, of which a server that passed the request on may say more. */
+  final String client;
+
   String action = NONE;
   String route = NONE;
   String key = NONE;
   Optional<String> code = Optional.empty();
-  Optional<String> sandbox = Optional.empty();
+  Optional<SandboxId> sandbox = Optional.empty();
   ApiDialect dialect = new NativeDialect();
 
   /** The path that was routed. */
@@ -30,16 +35,20 @@ final class RequestLogEntry {
   /** Whether the request was passed on to another server, which reports it to its listeners. */
   boolean passedOn;
 
+  /** Whether the credential is invalid and the audit log only counts the request. */
+  boolean unlisted;
+
   /** Whether the response contains a token. */
   boolean disclosesToken;
 
-  RequestLogEntry(String id) {
+  RequestLogEntry(String id, String client) {
     this.id = id;
+    this.client = client;
   }
 
   /** Returns the address of the client. */
-  String remote(Request request) {
-    return statement.map(PeerRequest::remote).orElseGet(() -> Request.getRemoteAddr(request));
+  String remote() {
+    return statement.map(PeerRequest::remote).orElse(client);
   }
 
   /** Returns whether the client uses TLS. */

@@ -94,7 +94,13 @@ final class RequestPipeline extends Handler.Abstract {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     long startNanos = System.nanoTime();
-    RequestLogEntry logEntry = new RequestLogEntry(ids.get());
+    RequestLogEntry logEntry =
+        new RequestLogEntry(
+            ids.get(),
+            options
+                .clients()
+                .of(Request.getRemoteAddr(request), RequestLogEntry.values(request, "Forwarded")));
+    LimitedConnector.requestStarted(request, logEntry.client);
     Thread worker = Thread.currentThread();
     workers.add(worker);
     putDefaultHeaders(response, logEntry.id);
@@ -153,9 +159,10 @@ final class RequestPipeline extends Handler.Abstract {
             logEntry.code,
             nanos,
             logEntry.key,
-            logEntry.remote(request),
-            logEntry.sandbox,
-            logEntry.disclosesToken);
+            logEntry.remote(),
+            logEntry.sandbox.map(SandboxId::value),
+            logEntry.disclosesToken,
+            logEntry.unlisted);
     if (!logEntry.passedOn) {
       options.listeners().forEach(listener -> listener.requestCompleted(completed));
     }
@@ -182,6 +189,7 @@ final class RequestPipeline extends Handler.Abstract {
     String sentPath = request.getHttpURI().getPath();
     Optional<PeerRequest> statement = forwarding.verify(request);
     if (statement.isPresent()) {
+      LimitedConnector.authenticated(request);
       logEntry.statement = statement;
       logEntry.id = statement.get().requestId();
       response.getHeaders().put("X-Request-Id", logEntry.id);
@@ -225,15 +233,15 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.route = route.template();
     logEntry.action = route.name();
     refuseWhenShuttingDown(logEntry);
-    logEntry.sandbox =
-        Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
+    logEntry.sandbox = match.sandbox();
     Optional<Authenticator.Identity> identity;
     if (logEntry.statement.isPresent()) {
       // The server that the client is connected to has applied its limits.
       identity = authenticator.accept(logEntry.statement.get(), route, logEntry);
     } else {
-      identity = authenticator.authenticate(request, route, match.path(), logEntry);
+      identity = authenticator.authenticate(request, match, logEntry);
       if (identity.isPresent()) {
+        LimitedConnector.authenticated(request);
         rateLimiter.countRequest(logEntry.key);
         lifetime.hold(rateLimiter.acquireRequest());
         if (route.isStreaming()) {
@@ -241,9 +249,10 @@ final class RequestPipeline extends Handler.Abstract {
         }
       }
     }
+    match.requireSandbox();
     Optional<SandboxId> sandbox =
         !route.owner().equals(OwnerLookup.NONE) && forwarding.isShared()
-            ? route.owner().find(match.path())
+            ? route.owner().find(match)
             : Optional.empty();
     if (sandbox.isPresent()) {
       JettyExchange unread =
@@ -277,7 +286,7 @@ final class RequestPipeline extends Handler.Abstract {
   /** All sandbox tokens have the same name; each sandbox has streams of its own. */
   private static String streamOwner(ApiKey key, RequestLogEntry logEntry) {
     return key.isToken()
-        ? logEntry.key + logEntry.sandbox.map(" of "::concat).orElse("")
+        ? logEntry.key + logEntry.sandbox.map(id -> " of " + id).orElse("")
         : logEntry.key;
   }
 
@@ -335,7 +344,7 @@ final class RequestPipeline extends Handler.Abstract {
         logEntry.id,
         identity,
         authenticator,
-        match.path(),
+        match,
         query,
         body,
         Content.Source.asInputStream(request),
@@ -376,9 +385,9 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.route = match.get().route().template();
     logEntry.action = match.get().route().name();
     refuseWhenShuttingDown(logEntry);
-    Map<String, String> parts = match.get().path();
-    logEntry.sandbox = Optional.ofNullable(parts.get("id"));
-    PreviewThrottle access = throttle(Request.getRemoteAddr(request), lifetime);
+    match.get().requireSandbox();
+    logEntry.sandbox = match.get().sandbox();
+    PreviewThrottle access = throttle(request, logEntry, lifetime);
     JettyExchange.PreviewDetails seen =
         host.map(one -> new JettyExchange.PreviewDetails("", one.isCrossOrigin(origins), access))
             .orElseGet(
@@ -396,7 +405,7 @@ final class RequestPipeline extends Handler.Abstract {
                 logEntry.id,
                 Optional.empty(),
                 authenticator,
-                parts,
+                match.get(),
                 Map.of(),
                 Map.of(),
                 Content.Source.asInputStream(request),
@@ -408,7 +417,9 @@ final class RequestPipeline extends Handler.Abstract {
     return true;
   }
 
-  private PreviewThrottle throttle(String remote, RequestLifetime lifetime) {
+  private PreviewThrottle throttle(
+      Request request, RequestLogEntry logEntry, RequestLifetime lifetime) {
+    String remote = logEntry.remote();
     return new PreviewThrottle() {
       @Override
       public boolean isBlocked() {
@@ -422,11 +433,14 @@ final class RequestPipeline extends Handler.Abstract {
 
       @Override
       public void recordAuthFailure() {
-        rateLimiter.recordAuthFailure(remote);
+        authenticator.recordFailure(logEntry);
       }
 
       @Override
       public void acquire(String sandbox, boolean known) {
+        if (known) {
+          LimitedConnector.authenticated(request);
+        }
         lifetime.hold(rateLimiter.acquirePreview(sandbox, known));
       }
     };

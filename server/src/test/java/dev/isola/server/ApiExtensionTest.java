@@ -11,6 +11,7 @@ import dev.isola.server.error.ErrorStatus;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Fault;
 import dev.isola.testing.provider.TestProviderFactory;
 import java.io.IOException;
@@ -46,12 +47,12 @@ class ApiExtensionTest {
     }
 
     @Override
-    public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+    public Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
       return keys.find(secret);
     }
 
     @Override
-    public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
+    public ErrorResponse error(Fault fault, String requestId, Optional<SandboxId> sandbox) {
       return new ErrorResponse(
           ErrorStatus.of(fault.code()),
           "application/sample+json",
@@ -75,7 +76,9 @@ class ApiExtensionTest {
               .handledBy(
                   exchange ->
                       exchange.json(
-                          200, Map.of("id", exchange.path("id"), "what", exchange.path("what")))));
+                          200,
+                          Map.of(
+                              "id", exchange.sandbox().value(), "what", exchange.path("what")))));
     }
 
     @Override

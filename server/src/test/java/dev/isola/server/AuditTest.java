@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.engine.api.Log;
 import dev.isola.server.audit.AuditLog;
 import dev.isola.server.audit.AuditReader;
+import dev.isola.server.auth.Actor;
 import dev.isola.server.limit.RequestLimits;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -77,6 +80,10 @@ class AuditTest {
   }
 
   /** Waits for lines, which are written after the response is sent. */
+  private static int invalidCredentials(String line) {
+    return JsonMapper.shared().readTree(line).path("invalidCredentials").asInt(0);
+  }
+
   private List<Map<String, Object>> lines(int count) {
     await().atMost(Duration.ofSeconds(10)).until(() -> lines().size() >= count);
     try {
@@ -136,7 +143,16 @@ class AuditTest {
     client.delete("/api/v1/sandboxes/hunter-5");
     testServer.client("isk_hunter6").delete("/api/v1/sandboxes/" + id);
 
-    assertThat(lines(6)).hasSize(6);
+    List<Map<String, Object>> lines = lines(7);
+    assertThat(lines).hasSize(7);
+    assertThat(lines.stream().filter(line -> Integer.valueOf(401).equals(line.get("status"))))
+        .as("a failed authentication")
+        .singleElement()
+        .satisfies(
+            line ->
+                assertThat(line)
+                    .containsEntry("key", Actor.INVALID)
+                    .containsEntry("action", "destroySandbox"));
     assertThat(Files.readString(file()))
         .contains("writeFile", "makeKey", "revokeKey")
         .doesNotContain("hunter", "isk_", testServer.admin, made);
@@ -144,6 +160,40 @@ class AuditTest {
         .doesNotContain("hunter", "isk_", testServer.admin, made);
     assertThat(testServer.warnings.toString())
         .doesNotContain("hunter", "isk_", testServer.admin, made);
+  }
+
+  /** A flood of them must not displace the other lines. */
+  @Test
+  void invalidCredentialsBeyondTheLimitAreCountedInTheNextLine() throws IOException {
+    Path other = folder.resolve("flood.jsonl");
+    List<RequestListener.CompletedRequest> completed = new CopyOnWriteArrayList<>();
+    try (AuditLog flood = AuditLog.open(other, 1 << 20, true, InstantSource.system(), QUIET);
+        TestServer limited =
+            new TestServer(
+                folder.resolve("limited"),
+                Duration.ofSeconds(30),
+                context ->
+                    new HttpServerOptions(
+                        Optional.empty(),
+                        new RequestLimits(0, 1, 3, 0, 0),
+                        List.of(flood, completed::add),
+                        Optional::empty),
+                Map.of())) {
+      TestClient invalid = limited.client("isk_" + "0".repeat(64));
+      for (int i = 0; i < 10; i++) {
+        assertThat(invalid.get("/api/v1/sandboxes").status()).isEqualTo(i < 3 ? 401 : 429);
+      }
+      await().until(() -> completed.size() == 10); // after the responses were sent
+      limited.client().post("/api/v1/sandboxes", "{}");
+      await().until(() -> Files.readAllLines(other).size() >= 4);
+      List<String> lines = Files.readAllLines(other);
+      assertThat(lines).hasSize(4);
+      assertThat(lines.subList(0, 3)).allMatch(line -> line.contains(Actor.INVALID));
+      assertThat(lines.getLast()).contains("createSandbox", "invalidCredentials");
+      // A request completes after its response, so that a later one may be counted in an earlier
+      // line.
+      assertThat(lines.stream().mapToInt(AuditTest::invalidCredentials).sum()).isEqualTo(7);
+    }
   }
 
   @Test
@@ -174,6 +224,57 @@ class AuditTest {
     assertThat(admin.get("/api/v1/audit?sandbox=other").list("entries")).isEmpty();
     assertThat(admin.get("/api/v1/audit?before=x").status()).isEqualTo(400);
     assertThat(testServer.client(testServer.use).get("/api/v1/audit").status()).isEqualTo(403);
+  }
+
+  @Test
+  void lineIsWrittenWhenThereIsRoomOnAFullDisk() throws IOException {
+    List<String> warnings = new ArrayList<>();
+    AtomicInteger slices = new AtomicInteger(3);
+    try (AuditLog full =
+        AuditLog.open(
+            Path.of("/dev/full"),
+            1000,
+            false,
+            InstantSource.system(),
+            warningsTo(warnings),
+            () -> slices.getAndDecrement() > 0)) {
+      full.requestCompleted(numbered(1));
+      assertThat(slices).as("it asked until there was nothing left").hasValue(-1);
+      full.requestCompleted(numbered(2));
+    }
+    assertThat(warnings).singleElement().asString().contains("No space left");
+  }
+
+  @Test
+  void logThatCannotBeRotatedKeepsAllLines() throws IOException {
+    Path other = folder.resolve("full.jsonl");
+    Path draft = Files.createDirectories(folder.resolve("full.jsonl.new"));
+    List<String> warnings = new ArrayList<>();
+    try (AuditLog full =
+        AuditLog.open(other, 300, false, InstantSource.system(), warningsTo(warnings))) {
+      for (int i = 0; i < 10; i++) {
+        full.requestCompleted(numbered(i));
+      }
+      assertThat(Files.readAllLines(other)).hasSize(10);
+      assertThat(warnings).as("once").hasSize(1);
+      Files.delete(draft);
+      full.requestCompleted(numbered(10));
+    }
+    assertThat(Files.readAllLines(other)).hasSize(1);
+    assertThat(Files.readAllLines(folder.resolve("full.jsonl.1"))).hasSize(10);
+    assertThat(draft).doesNotExist();
+  }
+
+  private static Log warningsTo(List<String> warnings) {
+    return new Log() {
+      @Override
+      public void info(String sentence) {}
+
+      @Override
+      public void warning(String sentence) {
+        warnings.add(sentence);
+      }
+    };
   }
 
   @Test
@@ -239,6 +340,7 @@ class AuditTest {
         "me",
         "::1",
         Optional.empty(),
+        false,
         false);
   }
 
@@ -258,6 +360,7 @@ class AuditTest {
               "(public)",
               "::1",
               Optional.empty(),
+              false,
               false));
     }
     assertThat(other).isEmptyFile();
@@ -284,6 +387,7 @@ class AuditTest {
             "me",
             "::1",
             Optional.empty(),
+            false,
             false);
     try (AuditLog small = AuditLog.open(other, 300, false, InstantSource.system(), QUIET)) {
       for (int i = 0; i < 100; i++) {

@@ -36,7 +36,9 @@ class FileReadTest {
               "/./proc/self/environ",
               "/dev/fd/../../1/environ",
               "../../proc/1/environ")) {
-        assertThat(read.get(files + "/content?path=" + path).status()).as(path).isEqualTo(403);
+        assertThat(read.get(files + "/content?path=" + path).text())
+            .as(path)
+            .containsAnyOf("FORBIDDEN", "PATH_OUTSIDE");
         assertThat(testServer.client(testServer.use).get(files + "/content?path=" + path).text())
             .as("a key with scope use is not restricted here: " + path)
             .doesNotContain("scope read");

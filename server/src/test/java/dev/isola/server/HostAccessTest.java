@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.auth.Scope;
+import dev.isola.server.route.Route;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -111,6 +114,98 @@ class HostAccessTest {
           .isEqualTo(200);
       assertThat(testServer.client(adminToken).get(port + "/").status()).isEqualTo(200);
       admin.delete(sandbox + "?force=true");
+    }
+  }
+
+  /** A ceiling on the hosts is enforced by name, which mode bridge goes around. */
+  @Test
+  void networkModeBridgeNeedsTheOperatorAndNoLimitOfHosts() throws IOException {
+    String bridge = "{\"network\":{\"mode\":\"bridge\"}}";
+    String enabled = "{\"network\":{\"enabled\":true}}";
+    String none = "{\"network\":{\"mode\":\"none\"}}";
+    String modes = "none,filtered,bridge";
+    Map<Map<String, String>, String> refusals =
+        Map.of(
+            Map.of(), "allow_networks",
+            Map.of("allow_networks", "none"), "allow_networks",
+            Map.of("allow_networks", modes, "egress.deny", "evil.example"), "egress.deny",
+            Map.of("allow_networks", modes, "egress.limit_to", "*.example"), "egress.limit_to");
+    for (Map.Entry<Map<String, String>, String> each : refusals.entrySet()) {
+      try (TestServer testServer = startServer(each.getKey())) {
+        for (String key : List.of(testServer.use, testServer.admin)) {
+          for (String spec : List.of(bridge, enabled)) {
+            TestClient.Response refused = testServer.client(key).post("/api/v1/sandboxes", spec);
+            assertThat(refused.status()).as(each + refused.text()).isEqualTo(403);
+            assertThat(refused.text()).contains(each.getValue());
+          }
+        }
+      }
+    }
+    try (TestServer testServer = startServer(Map.of("allow_networks", modes))) {
+      assertThat(testServer.client().post("/api/v1/sandboxes", bridge).text())
+          .as("allowed, but this provider has no such network")
+          .doesNotContain("FORBIDDEN");
+    }
+    try (TestServer testServer = startServer(Map.of("allow_networks", "bridge"))) {
+      assertThat(testServer.client().post("/api/v1/sandboxes", none).text())
+          .doesNotContain("FORBIDDEN");
+    }
+  }
+
+  @Test
+  void limitOfHostsExcludesTheNetworkOfTheHost() throws IOException {
+    Map<String, String> settings = allowed();
+    settings.put("egress.deny", "evil.example");
+    try (TestServer testServer = startServer(settings)) {
+      TestClient.Response refused = testServer.client().post("/api/v1/sandboxes", HOST);
+      assertThat(refused.status()).as(refused.text()).isEqualTo(403);
+      assertThat(refused.text()).contains("egress.deny");
+    }
+  }
+
+  /** What runs in such a sandbox is the administrator's: its output and commands, too. */
+  @Test
+  void readKeySeesNothingInsideASandboxWithFoldersOfTheHost() throws IOException {
+    try (TestServer testServer = startServer(allowed())) {
+      TestClient admin = testServer.client();
+      String spec = specsWithHostAccess().get(1);
+      String sandbox = "/api/v1/sandboxes/" + admin.post("/api/v1/sandboxes", spec).field("id");
+      String execution =
+          admin.post(sandbox + "/executions", "{\"command\":\"echo planted-output\"}").field("id");
+      TestClient read = testServer.client(testServer.read);
+      for (String path :
+          List.of(
+              "/executions",
+              "/executions/" + execution,
+              "/executions/" + execution + "/output",
+              "/files?path=.",
+              "/files/tree?path=.",
+              "/files/glob?path=.&pattern=*")) {
+        TestClient.Response refused = read.get(sandbox + path);
+        assertThat(refused.status()).as(path + refused.text()).isEqualTo(403);
+        assertThat(refused.text()).doesNotContain("planted");
+      }
+      assertThat(read.get(sandbox + "/status").status()).isEqualTo(200);
+      admin.delete(sandbox + "?force=true");
+    }
+  }
+
+  /** A route with another name than before would be open to read keys again, or closed for them. */
+  @Test
+  void descriptionsAreRoutesThatRead() {
+    try (TestServer testServer = startServer(Map.of())) {
+      List<String> described =
+          testServer.routes.all().stream()
+              .filter(route -> HostAccessGuard.DESCRIPTIONS.contains(route.name()))
+              .peek(route -> assertThat(route.scope()).contains(Scope.READ))
+              .map(Route::name)
+              .filter(name -> !name.startsWith("e2b"))
+              .toList();
+      assertThat(described)
+          .containsExactlyInAnyOrderElementsOf(
+              HostAccessGuard.DESCRIPTIONS.stream()
+                  .filter(name -> !name.startsWith("e2b"))
+                  .toList());
     }
   }
 

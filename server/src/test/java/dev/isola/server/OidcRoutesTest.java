@@ -261,10 +261,34 @@ class OidcRoutesTest {
     Begun begun = begin("");
     String query = provider.signIn(begun.location());
     for (int i = 0; i < FAILURES; i++) {
+      Begun other = begin("");
+      String wrong = provider.signIn(other.location()).replaceFirst("code=[^&]*", "code=x");
+      assertThat(header(callback(other.cookie(), wrong), "location")).contains("problem=");
+    }
+    assertThat(provider.tokenRequests).hasValue(FAILURES);
+    assertRefused(callback(begun.cookie(), query), "too-many");
+    assertThat(provider.tokenRequests).hasValue(FAILURES);
+  }
+
+  /** Any page can make the browsers of an address send callbacks. */
+  @Test
+  void callbacksWithoutASignInInProgressBlockNoOther() throws IOException {
+    Begun begun = begin("");
+    String query = provider.signIn(begun.location());
+    for (int i = 0; i < 2 * FAILURES; i++) {
       assertRefused(callback("other=1", "?code=x&state=y"), "expired");
     }
-    assertRefused(callback(begun.cookie(), query), "too-many");
-    assertThat(provider.tokenRequests).hasValue(0);
+    assertThat(header(callback(begun.cookie(), query), "location")).doesNotContain("problem");
+  }
+
+  @Test
+  void invalidKeysDoNotBlockSignIns() throws IOException {
+    for (int i = 0; i < 2 * FAILURES; i++) {
+      testServer.client("isk_wrong0123456789").get("/api/v1/sandboxes");
+    }
+    Begun begun = begin("");
+    TestClient.Response answer = callback(begun.cookie(), provider.signIn(begun.location()));
+    assertThat(header(answer, "location")).doesNotContain("problem");
   }
 
   @Test

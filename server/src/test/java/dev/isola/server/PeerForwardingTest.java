@@ -12,6 +12,8 @@ import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.limit.ClientAddresses;
+import dev.isola.server.limit.ConnectionLimits;
 import dev.isola.server.limit.RequestLimits;
 import dev.isola.server.peer.FakePeers;
 import dev.isola.server.peer.PeerRequest;
@@ -54,6 +56,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class PeerForwardingTest {
   private static final Duration OWNER_TIMEOUT = Duration.ofMillis(600);
+
+  /** Connections of one client, apart from other servers. */
+  private static final int STRANGERS = 100;
 
   @TempDir static Path folder;
 
@@ -98,11 +103,12 @@ class PeerForwardingTest {
   private static HttpServerOptions options(
       ServerContext context, List<RequestListener.CompletedRequest> log) {
     return new HttpServerOptions(
-        Optional.empty(),
-        RequestLimits.NONE,
-        List.of(log::add),
-        Optional::empty,
-        () -> context.components().peers());
+            Optional.empty(),
+            RequestLimits.NONE,
+            List.of(log::add),
+            Optional::empty,
+            () -> context.components().peers())
+        .withConnections(new ConnectionLimits(400, 300, STRANGERS), ClientAddresses.DIRECT);
   }
 
   @AfterAll
@@ -169,36 +175,35 @@ class PeerForwardingTest {
 
   @Test
   void lesserKeysGetWhatTheyGetFromTheOwner() throws IOException {
-    TestClient.Response reading = front.client(front.read).post(path("/exec"), shell("true"));
-    assertThat(reading.status()).isEqualTo(403);
-    assertThat(front.client("").post(path("/exec"), shell("true")).status()).isEqualTo(401);
-    assertThat(front.client("isk_unknown").get(path("/files?path=.")).status()).isEqualTo(401);
-    String token =
-        front
-            .keys
-            .tokens()
-            .sign(
-                new SandboxToken(
-                    SandboxToken.Kind.USE,
-                    new SandboxId(sandbox),
-                    0,
-                    Instant.now().plusSeconds(60)))
-            .reveal();
-    assertThat(front.client(token).post(path("/exec"), shell("true")).status()).isEqualTo(200);
-    assertThat(front.client(token).post(path("/snapshots"), "{}").status()).isEqualTo(403);
-    String other =
-        front
-            .keys
-            .tokens()
-            .sign(
-                new SandboxToken(
-                    SandboxToken.Kind.USE,
-                    new SandboxId("another"),
-                    0,
-                    Instant.now().plusSeconds(60)))
-            .reveal();
-    assertThat(front.client(other).post(path("/exec"), shell("true")).status()).isEqualTo(403);
-    assertThat(ownerLog).hasSize(1); // the other requests did not reach the owner
+    List<TestClient.Response> responses = new ArrayList<>();
+    responses.add(front.client(front.read).post(path("/exec"), shell("true")));
+    responses.add(front.client("").post(path("/exec"), shell("true")));
+    responses.add(front.client("isk_unknown").get(path("/files?path=.")));
+    TestClient holder = front.client(useToken(sandbox));
+    responses.add(holder.post(path("/exec"), shell("true")));
+    responses.add(holder.post(path("/snapshots"), "{}"));
+    responses.add(front.client(useToken("another")).post(path("/exec"), shell("true")));
+    assertThat(responses)
+        .extracting(TestClient.Response::status)
+        .containsExactly(403, 401, 401, 200, 403, 403);
+    List<String> ids =
+        responses.stream().map(one -> one.headers().get("x-request-id")).distinct().toList();
+    assertThat(ids).hasSize(6);
+    // A request is logged after its response, so that those of an earlier test may follow.
+    await().until(() -> ownerLog.stream().anyMatch(one -> one.requestId().equals(ids.get(3))));
+    assertThat(ownerLog)
+        .extracting(RequestListener.CompletedRequest::requestId)
+        .filteredOn(ids::contains)
+        .containsExactly(ids.get(3)); // the other requests did not reach the owner
+  }
+
+  private String useToken(String id) {
+    Instant end = Instant.now().plusSeconds(60);
+    return front
+        .keys
+        .tokens()
+        .sign(new SandboxToken(SandboxToken.Kind.USE, new SandboxId(id), 0, end))
+        .reveal();
   }
 
   @Test
@@ -223,6 +228,39 @@ class PeerForwardingTest {
       assertThat(open.status()).isEqualTo(200);
     }
     assertThat(client.get(file).text()).isEqualTo("hello world");
+  }
+
+  /** The owner counts the connections of other servers as those of clients with a key. */
+  @Test
+  void connectionsWithoutAKeyDoNotEndWhatWasPassedOn() throws IOException {
+    String execution =
+        client.post(path("/executions"), "{\"argv\":[\"cat\"],\"stdin\":true}").field("id");
+    List<Socket> strangers = new ArrayList<>();
+    try (TestClient.OpenResponse open =
+        client.open("GET", path("/executions/" + execution + "/output"), Map.of(), new byte[0])) {
+      assertThat(open.status()).isEqualTo(200);
+      for (int i = 0; i < 2 * STRANGERS; i++) {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), owner.server.port());
+        strangers.add(socket);
+        socket // the server waits for the body of a request that it refuses
+            .getOutputStream()
+            .write(
+                "POST /api/v1/sandboxes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+                    .getBytes(ISO_8859_1));
+      }
+      TestClient.Response answer =
+          client.send(
+              "POST",
+              path("/executions/" + execution + "/stdin?close=true"),
+              Map.of("Content-Type", "application/octet-stream"),
+              "typed".getBytes(UTF_8));
+      assertThat(answer.status()).as(answer.text()).isEqualTo(204);
+      assertThat(new String(open.body().readAllBytes(), UTF_8)).contains("exit");
+    } finally {
+      for (Socket socket : strangers) {
+        socket.close();
+      }
+    }
   }
 
   @Test

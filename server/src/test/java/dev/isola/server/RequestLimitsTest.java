@@ -3,7 +3,10 @@ package dev.isola.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.server.limit.ClientAddresses;
+import dev.isola.server.limit.ConnectionLimits;
 import dev.isola.server.limit.RequestLimits;
+import dev.isola.spi.spec.AddressBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,16 +56,54 @@ class RequestLimitsTest {
   }
 
   @Test
-  void addressWithFailedKeysIsBlocked() throws IOException {
+  void failedKeysAreLimitedAndNeverLockOutAValidKey() throws IOException {
     try (TestServer testServer = startServer(new RequestLimits(0, 1, 3, 0, 0))) {
       TestClient invalidClient = testServer.client("isk_" + "0".repeat(64));
       for (int i = 0; i < 3; i++) {
         assertThat(invalidClient.get(SANDBOXES).status()).isEqualTo(401);
       }
       assertRateLimited(invalidClient.get(SANDBOXES));
-      // A valid key is rejected too, otherwise guessing could succeed.
-      assertRateLimited(testServer.client().get(SANDBOXES));
+      assertThat(testServer.client().get(SANDBOXES).status()).as("a valid key").isEqualTo(200);
+      assertThat(session(testServer, testServer.use).status()).as("in a body").isEqualTo(200);
+      assertRateLimited(session(testServer, "isk_" + "1".repeat(64)));
       assertThat(testServer.client("").get(SANDBOXES).status()).as("without a key").isEqualTo(401);
+    }
+  }
+
+  private static TestClient.Response session(TestServer testServer, String key) throws IOException {
+    return testServer.client("").post("/api/v1/session", "{\"key\":\"" + key + "\"}");
+  }
+
+  /** All clients of a proxy have its address; only the operator's proxies can say more. */
+  @Test
+  void clientsBehindATrustedProxyHaveLimitsOfTheirOwn() throws IOException {
+    for (boolean trusted : List.of(true, false)) {
+      ClientAddresses clients =
+          trusted
+              ? new ClientAddresses(AddressBlock.parse("127.0.0.0/8").stream().toList())
+              : ClientAddresses.DIRECT;
+      try (TestServer testServer =
+          new TestServer(
+              folder.resolve("server" + trusted),
+              Duration.ofSeconds(30),
+              context ->
+                  new HttpServerOptions(
+                          Optional.empty(),
+                          new RequestLimits(0, 1, 3, 0, 0),
+                          List.of(),
+                          Optional::empty)
+                      .withConnections(ConnectionLimits.DEFAULT, clients),
+              Map.of())) {
+        TestClient invalid = testServer.client("isk_" + "0".repeat(64));
+        Map<String, String> attacker = Map.of("Forwarded", "for=192.0.2.1");
+        for (int i = 0; i < 4; i++) {
+          invalid.send("GET", SANDBOXES, attacker, new byte[0]);
+        }
+        assertThat(invalid.send("GET", SANDBOXES, attacker, new byte[0]).status()).isEqualTo(429);
+        Map<String, String> other = Map.of("Forwarded", "for=192.0.2.1, for=192.0.2.2");
+        assertThat(invalid.send("GET", SANDBOXES, other, new byte[0]).status())
+            .isEqualTo(trusted ? 401 : 429);
+      }
     }
   }
 

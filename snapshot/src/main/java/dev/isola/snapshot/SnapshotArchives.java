@@ -6,23 +6,28 @@ import dev.isola.archive.ArchivePaths;
 import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
 import dev.isola.codec.tar.TarStream;
+import dev.isola.snapshot.SnapshotWriter.StagedFile;
 import dev.isola.snapshot.manifest.SnapshotEntry;
 import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.file.TreeLimits;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** Converts between the tar archive of a sandbox's files and a snapshot. */
 public final class SnapshotArchives {
   /** The padding of the last archive block is skipped, up to this many bytes. */
   private static final long MAX_PADDING = 1 << 20;
+
+  /** The most extended attributes of a file that the agent restores. */
+  private static final int MAX_ATTRIBUTES = 64;
 
   private SnapshotArchives() {}
 
@@ -31,29 +36,37 @@ public final class SnapshotArchives {
    *
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if the archive is
    *     malformed, truncated, or has a path outside its root
+   * @throws dev.isola.spi.error.LimitExceeded if it exceeds the limits, or has a path that is too
+   *     long
    */
-  public static void importArchive(InputStream archive, SnapshotWriter writer) {
-    readArchive(archive, writer, Map.of()).entries().forEach(writer::add);
+  public static ArchiveContents importArchive(
+      InputStream archive, SnapshotWriter writer, TreeLimits limits) {
+    try (ArchiveContents contents = readArchive(archive, writer, KnownFiles.NONE, limits)) {
+      writer.addAll(contents.entries());
+      return contents;
+    }
+  }
+
+  /** Files that an archive may reference instead of including them. */
+  @FunctionalInterface
+  public interface KnownFiles {
+    KnownFiles NONE = _ -> Optional.empty();
+
+    /** Returns the file with a mark. */
+    Optional<StagedFile> find(String mark);
   }
 
   /**
    * The staged files of an archive.
    *
-   * @param marks the mark of each file, which identifies an unchanged file in a later archive;
-   *     empty text for none
+   * @param entries the files; the key of a regular file is its mark, which identifies the unchanged
+   *     file in a later archive
    * @param bytes the number of content bytes that were read
    */
-  public record ArchiveContents(
-      List<SnapshotWriter.StagedFile> entries, List<String> marks, long bytes) {
-    /** Returns the regular files by mark. */
-    public Map<String, SnapshotWriter.StagedFile> byMark() {
-      Map<String, SnapshotWriter.StagedFile> known = new HashMap<>();
-      for (int i = 0; i < entries.size(); i++) {
-        if (!marks.get(i).isEmpty()) {
-          known.put(marks.get(i), entries.get(i));
-        }
-      }
-      return known;
+  public record ArchiveContents(StagedEntries entries, long bytes) implements AutoCloseable {
+    @Override
+    public void close() {
+      entries.close();
     }
   }
 
@@ -67,51 +80,129 @@ public final class SnapshotArchives {
   }
 
   /**
-   * Reads an archive and stores the content of its files.
+   * Reads an archive and stores the content of its files. The caller closes the result.
    *
-   * @param before the files, by mark, that the archive may reference instead of including
+   * @param known the files that the archive may reference
+   * @param limits the most bytes of all files, holes included, and the most entries
    * @throws UnknownMarkException if the archive references any other file
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if the archive is
    *     malformed, truncated, or has a path outside its root
+   * @throws dev.isola.spi.error.LimitExceeded if it exceeds the limits, or has a path that is too
+   *     long
    */
   public static ArchiveContents readArchive(
-      InputStream archive, SnapshotWriter writer, Map<String, SnapshotWriter.StagedFile> before) {
-    List<SnapshotWriter.StagedFile> entries = new ArrayList<>();
-    List<String> marks = new ArrayList<>();
-    long bytes = 0;
+      InputStream archive, SnapshotWriter writer, KnownFiles known, TreeLimits limits) {
+    StagedEntries entries = writer.newEntries();
     try {
-      TarReader reader = TarReader.ofChanges(archive, ArchivePaths::badArchive);
-      for (Optional<TarEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
-        TarEntry file = next.get();
-        if (file.kind() == TarEntry.Kind.SPECIAL) {
-          continue; // Devices, pipes and sockets cannot be restored.
-        }
-        if (entries.size() == TreeLimits.DEFAULT.maxEntries()) {
-          throw ArchivePaths.badArchive("the archive has too many files", file.path());
-        }
-        String mark = mark(reader, file);
-        if (reader.record(Snapshotting.UNCHANGED).isPresent()) {
-          entries.add(unchanged(file, before.get(mark)));
-        } else {
-          SnapshotEntry entry = entry(file);
-          entries.add(
-              entry.kind() == SnapshotEntry.Kind.FILE
-                  ? writer.stage(entry, reader.content())
-                  : writer.stage(entry));
-          bytes += entry.size();
-        }
-        marks.add(entries.getLast().kind() == SnapshotEntry.Kind.FILE ? mark : "");
-      }
-      if (!reader.ended()) {
-        throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
-      }
-      if (archive.skip(MAX_PADDING) == MAX_PADDING) {
-        throw ArchivePaths.badArchive("the archive has data after its end", "more than 1 MiB");
-      }
-      return new ArchiveContents(entries, marks, bytes);
+      return new ArchiveContents(entries, read(archive, writer, known, limits, entries));
     } catch (IOException e) {
+      entries.close();
       throw SnapshotStore.storeFailure("the files cannot be read", e);
+    } catch (RuntimeException | Error e) {
+      entries.close();
+      throw e;
     }
+  }
+
+  private static long read(
+      InputStream archive,
+      SnapshotWriter writer,
+      KnownFiles known,
+      TreeLimits limits,
+      StagedEntries entries)
+      throws IOException {
+    long bytes = 0;
+    TarReader reader = TarReader.ofChanges(archive, ArchivePaths::badArchive);
+    for (Optional<TarEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
+      TarEntry file = next.get();
+      if (file.kind() == TarEntry.Kind.SPECIAL) {
+        continue; // Devices, pipes and sockets cannot be restored.
+      }
+      if (entries.count() == limits.maxEntries()) {
+        throw tooLarge("more than " + limits.maxEntries() + " files", file);
+      }
+      if (file.attributes().size() > MAX_ATTRIBUTES) {
+        throw tooLarge("a file with more than " + MAX_ATTRIBUTES + " attributes", file);
+      }
+      if (pathLength(file) > ArchivePaths.MAX_PATH_LENGTH) {
+        throw tooLong(file);
+      }
+      String mark = mark(reader, file);
+      StagedFile staged;
+      if (reader.record(Snapshotting.UNCHANGED).isPresent()) {
+        staged = unchanged(file, known.find(mark));
+      } else {
+        if (file.size() > limits.maxBytes() - entries.bytes()) {
+          throw tooLarge("more than " + limits.maxBytes() + " bytes, holes included", file);
+        }
+        staged = stage(file, reader, writer);
+        bytes += read(file, reader);
+      }
+      entries.add(staged.kind() == SnapshotEntry.Kind.FILE ? mark : "", staged);
+      if (entries.bytes() > limits.maxBytes()) {
+        throw tooLarge("more than " + limits.maxBytes() + " bytes, holes included", file);
+      }
+    }
+    if (!reader.ended()) {
+      throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
+    }
+    if (archive.skip(MAX_PADDING) == MAX_PADDING) {
+      throw ArchivePaths.badArchive("the archive has data after its end", "more than 1 MiB");
+    }
+    return bytes;
+  }
+
+  private static StagedFile stage(TarEntry file, TarReader reader, SnapshotWriter writer) {
+    SnapshotEntry entry = entry(file);
+    if (entry.kind() != SnapshotEntry.Kind.FILE) {
+      return writer.stage(entry);
+    }
+    Optional<List<TarReader.Range>> ranges = reader.ranges();
+    return ranges.isEmpty()
+        ? writer.stage(entry, reader.content())
+        : writer.stage(
+            entry,
+            ranges.get().stream().map(one -> new Extent(one.offset(), one.length())).toList(),
+            reader.content());
+  }
+
+  /** Returns how many bytes of a file the archive contains. */
+  private static long read(TarEntry file, TarReader reader) {
+    return reader
+        .ranges()
+        .map(all -> all.stream().mapToLong(TarReader.Range::length).sum())
+        .orElse(file.size());
+  }
+
+  private static SandboxException tooLarge(String what, TarEntry file) {
+    return Fault.of(
+            ErrorCode.RESOURCE_LIMIT,
+            "the snapshot would have " + what + "; the last file is " + display(file),
+            "remove or exclude large files")
+        .exception();
+  }
+
+  /** Folders end with a slash. */
+  private static int pathLength(TarEntry file) {
+    String path = file.path();
+    return path.endsWith("/") ? path.length() - 1 : path.length();
+  }
+
+  private static SandboxException tooLong(TarEntry file) {
+    return Fault.of(
+            ErrorCode.RESOURCE_LIMIT,
+            "the snapshot would have a path of "
+                + pathLength(file)
+                + " bytes, and "
+                + ArchivePaths.MAX_PATH_LENGTH
+                + " are the most that can be restored: "
+                + ArchivePaths.display(file.path()),
+            "exclude or remove the folder, or move its files further up")
+        .exception();
+  }
+
+  private static String display(TarEntry file) {
+    return ArchivePaths.display(file.path()) + " of " + file.size() + " bytes";
   }
 
   private static String mark(TarReader reader, TarEntry file) {
@@ -122,12 +213,10 @@ public final class SnapshotArchives {
     return mark;
   }
 
-  private static SnapshotWriter.StagedFile unchanged(
-      TarEntry file, SnapshotWriter.@Nullable StagedFile before) {
-    if (before == null) {
-      throw new UnknownMarkException(file.path());
-    }
-    return before.withPath(ArchivePaths.normalize(file.path()));
+  private static StagedFile unchanged(TarEntry file, Optional<StagedFile> before) {
+    return before
+        .orElseThrow(() -> new UnknownMarkException(file.path()))
+        .withPath(ArchivePaths.normalize(file.path()));
   }
 
   private static SnapshotEntry entry(TarEntry file) {
@@ -153,7 +242,7 @@ public final class SnapshotArchives {
    * Returns a snapshot as an archive for a sandbox to unpack. Holds one chunk in memory at a time.
    */
   public static InputStream archive(SnapshotReader snapshotReader) {
-    return archive(snapshotReader, snapshotReader.entries().stream());
+    return archive(snapshotReader, snapshotReader.entriesWithContent());
   }
 
   private static InputStream archive(SnapshotReader snapshotReader, Stream<SnapshotEntry> entries) {
@@ -172,7 +261,8 @@ public final class SnapshotArchives {
   public static InputStream archiveFolder(SnapshotReader snapshotReader, String folder) {
     return archive(
         snapshotReader,
-        snapshotReader.entries().stream()
+        snapshotReader
+            .entriesWithContent()
             .filter(entry -> isIn(entry.path(), folder))
             .map(entry -> entry.relativeTo(folder)));
   }
@@ -181,7 +271,8 @@ public final class SnapshotArchives {
   public static InputStream archiveExcluding(SnapshotReader snapshotReader, List<String> folders) {
     return archive(
         snapshotReader,
-        snapshotReader.entries().stream()
+        snapshotReader
+            .entriesWithContent()
             .filter(entry -> folders.stream().noneMatch(folder -> isIn(entry.path(), folder))));
   }
 

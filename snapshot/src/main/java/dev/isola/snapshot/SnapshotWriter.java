@@ -7,7 +7,8 @@ import dev.isola.snapshot.chunk.ChunkWriter;
 import dev.isola.snapshot.chunk.DamagedException;
 import dev.isola.snapshot.failpoint.FailpointListener;
 import dev.isola.snapshot.failpoint.SnapshotFailpoint;
-import dev.isola.snapshot.manifest.CompressedFileList;
+import dev.isola.snapshot.manifest.EntrySpool;
+import dev.isola.snapshot.manifest.FileList;
 import dev.isola.snapshot.manifest.Manifests;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.snapshot.manifest.SnapshotEntry;
@@ -16,9 +17,10 @@ import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.util.ArrayList;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +33,9 @@ public final class SnapshotWriter implements AutoCloseable {
   private final Runnable onClose;
   private final ChunkStore chunks;
   private final FailpointListener failpoints;
-  private final List<StagedFile> rows = new ArrayList<>();
-  private long bytes;
+  private final Supplier<EntrySpool> spools;
+  private final Path staging;
+  private final StagedEntries rows;
   private boolean closed;
 
   /** A file whose content is stored or being stored, but that is not yet part of the snapshot. */
@@ -57,11 +60,25 @@ public final class SnapshotWriter implements AutoCloseable {
       return new StagedFile(file.withPath(other), content);
     }
 
-    private long size() {
+    /** Returns an entry whose content the writer has stored. */
+    static StagedFile of(SnapshotEntry stored) {
+      return new StagedFile(stored, null);
+    }
+
+    long size() {
       return content == null ? file.size() : content.size();
     }
 
-    private SnapshotEntry entry() {
+    /** Returns about how many bytes the entry takes in memory. */
+    long sizeInMemory() {
+      return file.sizeInMemory() + (content == null ? 0 : 96L * content.chunkCount());
+    }
+
+    boolean isKnown() {
+      return content == null || content.isKnown();
+    }
+
+    SnapshotEntry entry() {
       return content == null
           ? file
           : new SnapshotEntry(
@@ -79,19 +96,42 @@ public final class SnapshotWriter implements AutoCloseable {
     }
   }
 
+  /**
+   * @param spools creates files for entries
+   * @param staging a local folder for unfinished files
+   */
   SnapshotWriter(
-      ChunkStore chunks, Manifests manifests, FailpointListener failpoints, Runnable onClose) {
+      ChunkStore chunks,
+      Manifests manifests,
+      Supplier<EntrySpool> spools,
+      Path staging,
+      FailpointListener failpoints,
+      Runnable onClose) {
     this.chunks = chunks;
     this.writer = chunks.writer();
     this.failpoints = failpoints;
     this.manifests = manifests;
+    this.spools = spools;
+    this.staging = staging;
     this.onClose = onClose;
+    this.rows = newEntries();
+  }
+
+  /** Returns an empty list of entries, which are not part of the snapshot. The caller closes it. */
+  public StagedEntries newEntries() {
+    return new StagedEntries(spools.get(), writer);
   }
 
   /** Adds a file that this writer has staged. */
   public void add(StagedFile file) {
-    rows.add(file);
-    bytes += file.size();
+    rows.add("", file);
+  }
+
+  /** Adds all entries of a list that this writer has created. */
+  public void addAll(StagedEntries staged) {
+    for (SnapshotEntry entry : staged.entries()) {
+      add(StagedFile.of(entry));
+    }
   }
 
   /**
@@ -147,7 +187,17 @@ public final class SnapshotWriter implements AutoCloseable {
   }
 
   /**
-   * Adds a sparse file. The ranges between the extents take no space.
+   * Adds a sparse file, as {@link #stage(SnapshotEntry, List, InputStream)} stages it.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if extents overlap, exceed
+   *     the file or are longer than {@code data}
+   */
+  public void add(SnapshotEntry file, List<Extent> extents, InputStream data) {
+    add(stage(file, extents, data));
+  }
+
+  /**
+   * Stores the content of a sparse file. The ranges between the extents take no space.
    *
    * @param file the entry; its size is the length of the file, its chunks are ignored
    * @param extents the ranges that hold data, in order
@@ -155,7 +205,7 @@ public final class SnapshotWriter implements AutoCloseable {
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if extents overlap, exceed
    *     the file or are longer than {@code data}
    */
-  public void add(SnapshotEntry file, List<Extent> extents, InputStream data) {
+  public StagedFile stage(SnapshotEntry file, List<Extent> extents, InputStream data) {
     try {
       ChunkWriter.FileContent read = writer.begin();
       for (Extent extent : extents) {
@@ -170,7 +220,7 @@ public final class SnapshotWriter implements AutoCloseable {
         }
       }
       hole(read, file.size());
-      add(new StagedFile(file, read));
+      return new StagedFile(file, read);
     } catch (IOException e) {
       throw SnapshotStore.storeFailure("the snapshot cannot be written", e);
     }
@@ -190,14 +240,18 @@ public final class SnapshotWriter implements AutoCloseable {
     try {
       writer.commit();
       failpoints.reached(SnapshotFailpoint.TAKE_COMMITTED);
-      List<SnapshotEntry> entries = rows.stream().map(StagedFile::entry).toList();
-      CompressedFileList list = CompressedFileList.of(entries);
-      Snapshot snapshot =
-          describe.apply(
-              new Counts(
-                  entries.size(), bytes, writer.newBytes(), writer.storedBytes(), list.checksum()));
-      manifests.write(snapshot, list);
-      return snapshot;
+      try (FileList list = FileList.of(rows.complete(), staging)) {
+        Snapshot snapshot =
+            describe.apply(
+                new Counts(
+                    rows.count(),
+                    rows.bytes(),
+                    writer.newBytes(),
+                    writer.storedBytes(),
+                    list.checksum()));
+        manifests.write(snapshot, list);
+        return snapshot;
+      }
     } catch (FileAlreadyExistsException e) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -217,7 +271,7 @@ public final class SnapshotWriter implements AutoCloseable {
       return;
     }
     closed = true;
-    try {
+    try (rows) {
       writer.close();
     } catch (IOException e) {
       throw SnapshotStore.storeFailure("unfinished files cannot be removed", e);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.snapshot.manifest.SnapshotEntry;
+import dev.isola.spi.file.TreeLimits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -136,7 +137,7 @@ class ResticComparisonTest {
       tar.getOutputStream().close();
       try (InputStream archive = tar.getInputStream();
           SnapshotWriter taking = store.newWriter()) {
-        SnapshotArchives.importArchive(archive, taking);
+        SnapshotArchives.importArchive(archive, taking, TreeLimits.DEFAULT);
         return SnapshotFixtures.finish(taking, id);
       }
     }

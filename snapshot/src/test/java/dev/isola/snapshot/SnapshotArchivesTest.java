@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.file.TreeLimits;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -40,7 +41,7 @@ class SnapshotArchivesTest {
         InputStream archive =
             out("tar", "--xattrs", "--format=pax", "-C", source.toString(), "-c", ".");
         SnapshotWriter taking = store.newWriter()) {
-      SnapshotArchives.importArchive(archive, taking);
+      SnapshotArchives.importArchive(archive, taking, TreeLimits.DEFAULT);
       SnapshotFixtures.finish(taking, "one");
       Path target = Files.createDirectory(folder.resolve("target"));
       try (SnapshotReader opened = store.open("one")) {
@@ -71,7 +72,9 @@ class SnapshotArchivesTest {
           assertThatThrownBy(
                   () ->
                       SnapshotArchives.importArchive(
-                          new ByteArrayInputStream(Arrays.copyOf(whole, length)), taking))
+                          new ByteArrayInputStream(Arrays.copyOf(whole, length)),
+                          taking,
+                          TreeLimits.DEFAULT))
               .as("%d bytes", length)
               .isInstanceOf(InvalidRequest.class);
         }

@@ -2,6 +2,7 @@ package dev.isola.store;
 
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All failpoints are declared in this module, below their users, so that there is one list and
  * the crash harness can verify that it reached each of them. A failpoint cannot be armed later; an
- * unarmed one costs a comparison with a constant.
+ * unarmed one costs a comparison with a constant. In a process that was started with {@code
+ * -Disola.failpoint=observed}, a test does something else at failpoints, such as filling the disk.
  */
 public enum Failpoint {
   CREATE_SELECTED,
@@ -79,12 +81,17 @@ public enum Failpoint {
   /** Exit status of a process that stopped at a failpoint. */
   public static final int STATUS = 86;
 
+  private static final String OBSERVED = "observed";
+
   private static final @Nullable Failpoint ARMED;
   private static final AtomicInteger LEFT;
+  private static final boolean IS_OBSERVED;
+  private static volatile Consumer<Failpoint> observer = _ -> {};
 
   static {
     String[] requested = System.getProperty("isola.failpoint", "").split(":", -1);
-    ARMED = requested[0].isEmpty() ? null : named(requested[0]);
+    IS_OBSERVED = requested[0].equals(OBSERVED);
+    ARMED = requested[0].isEmpty() || IS_OBSERVED ? null : named(requested[0]);
     LEFT = new AtomicInteger(requested.length > 1 ? Integer.parseInt(requested[1]) : 1);
   }
 
@@ -97,6 +104,11 @@ public enum Failpoint {
     throw new IllegalArgumentException("unknown failpoint " + text);
   }
 
+  /** Calls {@code action} at every failpoint of a process that was started for it. */
+  public static void observe(Consumer<Failpoint> action) {
+    observer = action;
+  }
+
   /**
    * Marks that the process has reached this failpoint. Does not return if the failpoint is armed
    * and its count is reached.
@@ -104,6 +116,9 @@ public enum Failpoint {
   public void reach() {
     if (this == ARMED && LEFT.decrementAndGet() == 0) {
       Runtime.getRuntime().halt(STATUS);
+    }
+    if (IS_OBSERVED) {
+      observer.accept(this);
     }
   }
 

@@ -62,8 +62,8 @@ final class FolderLock implements AutoCloseable {
         if (channel.tryLock() == null) {
           throw refused(folder, owner(channel));
         }
-        channel.truncate(0);
-        channel.write(US_ASCII.encode(pid + "\n"), 0);
+        // In this order it needs no new space, unless the file is empty.
+        channel.truncate(channel.write(US_ASCII.encode(pid + "\n"), 0));
         taken = true;
         return new FolderLock(folder, channel);
       } finally {

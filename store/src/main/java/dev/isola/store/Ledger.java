@@ -37,6 +37,11 @@ public interface Ledger extends LedgerParts, AutoCloseable {
     return servers();
   }
 
+  /** Returns the disk reserve of the server, which work that frees space may use. */
+  default DiskReserve reserve() {
+    return DiskReserve.NONE;
+  }
+
   /** Waits for calls in progress and closes the database. Closing again has no effect. */
   @Override
   void close();

@@ -14,17 +14,31 @@ public final class Ledgers {
    * @throws dev.isola.spi.error.ProviderUnavailable if the database is unreachable
    */
   public static Ledger open(LedgerConfig config) {
-    return open(config, Migrations.all());
+    return open(config, DiskReserve.NONE);
+  }
+
+  /**
+   * Opens the ledger like {@link #open(LedgerConfig)}.
+   *
+   * @param reserve what {@link DiskReserve#freeing} work may use when the disk of a SQLite ledger
+   *     is full
+   */
+  public static Ledger open(LedgerConfig config, DiskReserve reserve) {
+    return open(config, Migrations.all(), reserve);
   }
 
   static SqlLedger open(LedgerConfig config, Migrations migrations) {
+    return open(config, migrations, DiskReserve.NONE);
+  }
+
+  private static SqlLedger open(LedgerConfig config, Migrations migrations, DiskReserve reserve) {
     Database database =
         switch (config.location()) {
           case LedgerConfig.Folder folder ->
-              SqliteDatabase.open(folder.folder(), config.deadline(), migrations);
+              SqliteDatabase.open(folder.folder(), config.deadline(), migrations, reserve);
           case LedgerConfig.Server server ->
               PostgresDatabase.open(server, config.deadline(), migrations);
         };
-    return new SqlLedger(database, config.keyRetention());
+    return new SqlLedger(database, config.keyRetention(), reserve);
   }
 }

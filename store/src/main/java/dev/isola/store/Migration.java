@@ -2,12 +2,10 @@ package dev.isola.store;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.digest.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -43,11 +41,6 @@ record Migration(int version, String name, String sql) {
   }
 
   String checksum() {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      return HexFormat.of().formatHex(digest.digest(sql.getBytes(UTF_8)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return Sha256.hex(sql);
   }
 }

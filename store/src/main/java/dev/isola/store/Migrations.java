@@ -15,20 +15,7 @@ record Migrations(List<Migration> steps) {
   static final String TABLE = "schema_version";
 
   static Migrations all() {
-    return new Migrations(
-        Stream.of(
-                "0001-sandboxes.sql",
-                "0002-events.sql",
-                "0003-keys-and-settings.sql",
-                "0004-engine-state.sql",
-                "0005-expiry-actions.sql",
-                "0006-volumes.sql",
-                "0007-templates.sql",
-                "0008-sandbox-names.sql",
-                "0009-servers.sql",
-                "0010-event-queue.sql")
-            .map(Migration::resource)
-            .toList());
+    return new Migrations(Stream.of("0001-schema.sql").map(Migration::resource).toList());
   }
 
   /**

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -251,16 +252,14 @@ final class PostgresDatabase implements Database {
 
   @Override
   public <T extends @Nullable Object> T write(SqlWork<T> work) {
-    long end = System.nanoTime() + deadline.toNanos();
+    Deadline end = Deadline.in(deadline);
     for (int tries = 1; ; tries++) {
       TransactionAttempt step = new TransactionAttempt();
       try (Connection connection = connection()) {
         return step.run(connection, work);
       } catch (SQLException e) {
         boolean again =
-            PostgresExceptionTranslator.isRetryable(e)
-                && tries < MAX_TRIES
-                && System.nanoTime() - end < 0;
+            PostgresExceptionTranslator.isRetryable(e) && tries < MAX_TRIES && !end.over();
         if (!again) {
           throw failures.translate(e, step.committing);
         }

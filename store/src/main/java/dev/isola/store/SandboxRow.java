@@ -9,7 +9,6 @@ import java.time.DateTimeException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 
 /** Maps a {@link SandboxEntry} to a row of the table {@code sandbox}. */
@@ -43,14 +42,6 @@ final class SandboxRow {
           "name",
           "owner",
           "fence");
-
-  /** Labels that held engine state before the state had columns of its own. */
-  private static final Set<String> RETIRED_LABELS =
-      Set.of(
-          "isola.rests-after-ms",
-          "isola.rests-beyond-its-time",
-          "isola.rests-in",
-          "isola.stands-on");
 
   private SandboxRow() {}
 
@@ -188,7 +179,6 @@ final class SandboxRow {
   private static Map<String, String> labels(String text) {
     Map<String, String> labels = new TreeMap<>();
     TabSeparatedText.read(text).forEach(line -> labels.put(line.get(0), line.get(1)));
-    labels.keySet().removeAll(RETIRED_LABELS);
     return labels;
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.store;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -7,7 +8,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Ownership of a schema, the counterpart of {@link FolderLock}: by one server, or by all servers
@@ -25,7 +25,7 @@ final class SchemaLock implements AutoCloseable {
   /** The sessions of a killed process end only when the server notices. */
   private static final Duration ACQUIRE_TIMEOUT = Duration.ofSeconds(3);
 
-  private static final long POLL_NANOS = 20_000_000;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
   private static final String TABLE = "schema_owner";
   private static final String SHARED = "several servers";
 
@@ -65,16 +65,16 @@ final class SchemaLock implements AutoCloseable {
             schema,
             shared ? SHARED : "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
     Duration timeout = deadline.compareTo(ACQUIRE_TIMEOUT) < 0 ? deadline : ACQUIRE_TIMEOUT;
-    long until = System.nanoTime() + timeout.toNanos();
+    Deadline until = Deadline.in(timeout);
     boolean taken = false;
     try {
-      while (!(shared && lock.join(preparation)) && !lock.replaceOwner(preparation)) {
-        if (System.nanoTime() - until > 0) {
-          throw refused(databaseName, lock.recordedOwner());
-        }
-        LockSupport.parkNanos(POLL_NANOS);
+      taken =
+          until.awaitUninterruptibly(
+              POLL_INTERVAL,
+              () -> (shared && lock.join(preparation)) || lock.replaceOwner(preparation));
+      if (!taken) {
+        throw refused(databaseName, lock.recordedOwner());
       }
-      taken = true;
       return lock;
     } finally {
       if (!taken) {

@@ -26,11 +26,12 @@ interface SqlExceptionTranslator {
         .exception(cause);
   }
 
-  static SandboxException diskFull(String databaseName, SQLException cause) {
+  static SandboxException diskFull(String databaseName, @Nullable SQLException cause) {
     return Fault.of(
             ErrorCode.DISK_FULL,
             "the disk of the ledger " + databaseName + " is full; nothing was written",
-            "free disk space; the ledger then continues without a restart")
+            "free disk space, for example by destroying sandboxes or removing snapshots, which work"
+                + " on a full disk too; everything else then continues without a restart")
         .with("resource", "disk")
         .exception(cause);
   }

@@ -10,6 +10,7 @@ final class SqlLedger implements Ledger {
   private final Duration keyRetention;
   private final Parts parts;
   private final ServerEntries leases;
+  private final DiskReserve reserve;
 
   private record Parts(
       SandboxEntries sandboxes,
@@ -32,11 +33,12 @@ final class SqlLedger implements Ledger {
     }
   }
 
-  SqlLedger(Database database, Duration keepKeys) {
+  SqlLedger(Database database, Duration keepKeys, DiskReserve reserve) {
     this.database = database;
     this.keyRetention = keepKeys;
     this.parts = Parts.on(database, keepKeys);
     this.leases = new SqlServers(database.forLeases());
+    this.reserve = reserve;
   }
 
   @Override
@@ -85,6 +87,11 @@ final class SqlLedger implements Ledger {
   @Override
   public ServerEntries leases() {
     return leases;
+  }
+
+  @Override
+  public DiskReserve reserve() {
+    return reserve;
   }
 
   @Override

@@ -77,11 +77,15 @@ record SqlSettings(Database database) implements SettingEntries {
 
   @Override
   public boolean remove(String scope, String name) {
-    return database.write(
-        c -> {
-          countChange(c, scope);
-          return Sql.update(c, "delete from setting where scope = ? and name = ?", scope, name) > 0;
-        });
+    return DiskReserve.freeing(
+        () ->
+            database.write(
+                c -> {
+                  countChange(c, scope);
+                  return Sql.update(
+                          c, "delete from setting where scope = ? and name = ?", scope, name)
+                      > 0;
+                }));
   }
 
   /** Counts a change of a scope whose version was asked for. */

@@ -12,15 +12,37 @@ import org.sqlite.SQLiteException;
 /** Translates SQLite's result codes. */
 record SqliteExceptionTranslator(Path file, Duration deadline) implements SqlExceptionTranslator {
 
+  /** The index of the write-ahead log could not be extended. */
+  private static final int IOERR_SHMSIZE = 10 | 19 << 8;
+
+  /** A write failed for another reason than a full file system, such as a quota. */
+  private static final int IOERR_WRITE = 10 | 3 << 8;
+
+  /** More than a page and its header. */
+  private static final int PAGES = 64 << 10;
+
+  /** Returns whether there was no space; nothing was written then, even at a commit. */
+  boolean isDiskFull(SQLException error) {
+    if (!(error instanceof SQLiteException sqlite)) {
+      return false;
+    }
+    int code = sqlite.getResultCode().code;
+    return (code & 0xff) == 13
+        || code == IOERR_SHMSIZE
+        || (code == IOERR_WRITE && DiskSpace.isExhausted(file.resolveSibling("."), PAGES));
+  }
+
   @Override
   public SandboxException translate(SQLException error, boolean committing) {
+    if (isDiskFull(error)) {
+      return SqlExceptionTranslator.diskFull(databaseName(), error);
+    }
     if (!(error instanceof SQLiteException sqlite)) {
       return SqlExceptionTranslator.bug(databaseName(), "a driver error", error);
     }
     SQLiteErrorCode code = sqlite.getResultCode();
     // The low byte is the primary result code; the other bits are the extended code.
     return switch (code.code & 0xff) {
-      case 13 -> SqlExceptionTranslator.diskFull(databaseName(), error);
       case 5, 6, 9 -> SqlExceptionTranslator.deadlineExceeded(databaseName(), deadline, error);
       case 11, 26 -> damaged(code.name(), error);
       case 10, 14 ->

@@ -47,6 +47,11 @@ final class SqliteFile {
     this.deadline = deadline;
   }
 
+  /** Returns the write-ahead log, which exists while the database is open. */
+  Path log() {
+    return file.resolveSibling(NAME + "-wal");
+  }
+
   SqliteExceptionTranslator failures() {
     return failures;
   }
@@ -87,6 +92,8 @@ final class SqliteFile {
     // Purged data may contain secrets, so it is overwritten instead of only freed.
     config.setPragma(SQLiteConfig.Pragma.SECURE_DELETE, "true");
     config.setJournalSizeLimit(64 << 20);
+    // Otherwise a large transaction needs space in the folder for temporary files, too.
+    config.setTempStore(SQLiteConfig.TempStore.MEMORY);
     return connect(config, file);
   }
 

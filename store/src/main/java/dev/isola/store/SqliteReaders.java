@@ -1,5 +1,6 @@
 package dev.isola.store;
 
+import dev.isola.codec.time.Deadline;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,16 +31,17 @@ final class SqliteReaders implements AutoCloseable {
   /** A connection that aborts its statement at the deadline. */
   private static final class Reader extends ProgressHandler {
     final Connection connection;
-    volatile long end;
+    volatile Deadline end;
 
-    Reader(Connection connection) throws SQLException {
+    Reader(Connection connection, Deadline end) throws SQLException {
       this.connection = connection;
+      this.end = end;
       ProgressHandler.setHandler(connection, STEPS, this);
     }
 
     @Override
     protected int progress() {
-      return System.nanoTime() - end > 0 ? 1 : 0;
+      return end.over() ? 1 : 0;
     }
   }
 
@@ -48,7 +50,7 @@ final class SqliteReaders implements AutoCloseable {
     this.deadline = deadline;
     try {
       for (int i = 0; i < COUNT; i++) {
-        Reader reader = new Reader(file.reader());
+        Reader reader = new Reader(file.reader(), Deadline.in(deadline));
         all.add(reader);
         free.add(reader);
       }
@@ -59,7 +61,7 @@ final class SqliteReaders implements AutoCloseable {
   }
 
   <T extends @Nullable Object> T read(SqlWork<T> work) {
-    long end = System.nanoTime() + deadline.toNanos();
+    Deadline end = Deadline.in(deadline);
     Reader reader = take();
     try {
       reader.end = end;

@@ -1,5 +1,6 @@
 package dev.isola.store;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.SandboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,14 +24,20 @@ final class SqliteWriter implements AutoCloseable {
   private final Connection connection;
   private final SqliteExceptionTranslator failures;
   private final Duration deadline;
+  private final DiskReserve reserve;
   private final BlockingQueue<WriteJob<?>> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
   private final Thread thread;
   private volatile boolean closed;
 
-  SqliteWriter(Connection connection, SqliteExceptionTranslator failures, Duration deadline) {
+  SqliteWriter(
+      Connection connection,
+      SqliteExceptionTranslator failures,
+      Duration deadline,
+      DiskReserve reserve) {
     this.connection = connection;
     this.failures = failures;
     this.deadline = deadline;
+    this.reserve = reserve;
     this.thread = Thread.ofPlatform().name("isola-ledger-writer").daemon().start(this::run);
   }
 
@@ -39,11 +46,14 @@ final class SqliteWriter implements AutoCloseable {
       // The job would wait for itself.
       throw new IllegalStateException("inside a transaction, use the parts passed to it");
     }
-    long end = System.nanoTime() + deadline.toNanos();
+    Deadline end = Deadline.in(deadline);
     WriteJob<T> job = new WriteJob<>(work);
     try {
       if (closed) {
         throw SqlExceptionTranslator.closed(failures.databaseName());
+      }
+      if (!job.isFreeing() && reserve.isForFreeingOnly()) {
+        throw SqlExceptionTranslator.diskFull(failures.databaseName(), null);
       }
       if (!waiting.offer(job, deadline.toNanos(), TimeUnit.NANOSECONDS)) {
         throw SqlExceptionTranslator.deadlineExceeded(failures.databaseName(), deadline, null);
@@ -51,7 +61,7 @@ final class SqliteWriter implements AutoCloseable {
       if (closed && job.abandon()) {
         throw SqlExceptionTranslator.closed(failures.databaseName());
       }
-      if (job.await(end - System.nanoTime())) {
+      if (job.await(end.leftNanos())) {
         return job.result();
       }
       throw job.abandon()
@@ -98,7 +108,8 @@ final class SqliteWriter implements AutoCloseable {
   /**
    * Runs jobs in one transaction, each in a savepoint, so that a job that throws is rolled back
    * alone. If the database itself fails, everything is rolled back. In that case the method returns
-   * false if the jobs should be retried one by one, and fails the job if there is only one.
+   * false if the jobs should be retried one by one, and fails the job if there is only one. A job
+   * that may use the disk reserve is retried while the disk is full and there is some of it.
    */
   private boolean runTogether(List<WriteJob<?>> jobs) {
     boolean committing = false;
@@ -130,8 +141,12 @@ final class SqliteWriter implements AutoCloseable {
       return true;
     } catch (SQLException e) {
       rollback();
-      if (jobs.size() > 1 && !committing) {
+      boolean full = failures.isDiskFull(e);
+      if (jobs.size() > 1 && (full || !committing)) {
         return false;
+      }
+      if (full && jobs.getFirst().isFreeing() && reserve.draw()) {
+        return runTogether(jobs);
       }
       SandboxException failure = failures.translate(e, committing);
       jobs.forEach(job -> job.fail(failure));
@@ -147,7 +162,7 @@ final class SqliteWriter implements AutoCloseable {
     }
   }
 
-  /** Runs the queued jobs, then closes the connection. */
+  /** Runs the queued jobs, then closes the connection, unless the disk is full. */
   @Override
   public void close() {
     closed = true;
@@ -165,7 +180,11 @@ final class SqliteWriter implements AutoCloseable {
       }
     }
     try {
-      connection.close();
+      // Closing would remove the log and its index, and the next start would need their space. The
+      // end of the process closes the files.
+      if (!reserve.isForFreeingOnly()) {
+        connection.close();
+      }
     } catch (SQLException e) {
       throw failures.translate(e, false);
     } finally {

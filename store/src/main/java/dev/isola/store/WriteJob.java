@@ -16,6 +16,7 @@ final class WriteJob<T extends @Nullable Object> {
   }
 
   private final SqlWork<T> work;
+  private final boolean freeing = DiskReserve.isFreeing();
   private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
   private final CountDownLatch answered = new CountDownLatch(1);
   private @Nullable T result;
@@ -23,6 +24,11 @@ final class WriteJob<T extends @Nullable Object> {
 
   WriteJob(SqlWork<T> work) {
     this.work = work;
+  }
+
+  /** Returns whether the work may use the disk reserve. */
+  boolean isFreeing() {
+    return freeing;
   }
 
   boolean begin() {

@@ -2,6 +2,7 @@ package dev.isola.app.backup;
 
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.ConfigOptions;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ExitCodes;
@@ -28,8 +29,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -62,17 +63,7 @@ public final class BackupCommand implements CliCommand {
   @Option(names = "--images", description = "Include the images; they can also be built again.")
   private boolean images;
 
-  @Option(
-      names = "--config",
-      paramLabel = "FILE",
-      description = "Configuration file of the server; see isola config --help.")
-  private @Nullable String file;
-
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description = "Override a configuration value. Repeatable.")
-  private List<String> values = new ArrayList<>();
+  @Mixin private final ConfigOptions configured = new ConfigOptions();
 
   public BackupCommand(CommandContext context) {
     this.context = context;
@@ -80,7 +71,7 @@ public final class BackupCommand implements CliCommand {
 
   @Override
   public int run() {
-    Config config = context.configSources(file, values).readOrThrow();
+    Config config = configured.sources(context).readOrThrow();
     Path data = config.get(ConfigKeys.DATA);
     Path archive = Path.of(name).toAbsolutePath().normalize();
     if (!Files.exists(data.resolve(INSTANCE))) {

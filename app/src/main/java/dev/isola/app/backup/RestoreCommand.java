@@ -2,6 +2,7 @@ package dev.isola.app.backup;
 
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.ConfigOptions;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ExitCodes;
@@ -17,13 +18,12 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.format.DateTimeParseException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -67,17 +67,7 @@ public final class RestoreCommand implements CliCommand {
       })
   private boolean destroyUnrecorded;
 
-  @Option(
-      names = "--config",
-      paramLabel = "FILE",
-      description = "Configuration file of the server; see isola config --help.")
-  private @Nullable String file;
-
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description = "Override a configuration value. Repeatable.")
-  private List<String> values = new ArrayList<>();
+  @Mixin private final ConfigOptions configured = new ConfigOptions();
 
   public RestoreCommand(CommandContext context) {
     this.context = context;
@@ -94,7 +84,7 @@ public final class RestoreCommand implements CliCommand {
           "use it alone; isola restore FILE marks the gap of its backup itself");
     }
     Optional<Instant> since = Optional.ofNullable(gapSince).map(RestoreCommand::time);
-    Config config = context.configSources(file, values).readOrThrow();
+    Config config = configured.sources(context).readOrThrow();
     if (name != null) {
       Path archive = Path.of(name).toAbsolutePath().normalize();
       report(new Restore(config, replace, InstantSource.system()).from(archive));

@@ -1,13 +1,15 @@
 package dev.isola.app.backup;
 
+import dev.isola.codec.process.ProgramRun;
+import dev.isola.codec.process.ProgramTimeoutException;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,6 +20,7 @@ import java.util.List;
 final class TarProgram {
   private static final int CHANGED_MEANWHILE = 1;
   private static final int MAX_OUTPUT = 4096;
+  private static final Duration TIMEOUT = Duration.ofDays(1);
 
   private TarProgram() {}
 
@@ -79,30 +82,21 @@ final class TarProgram {
     return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
   }
 
-  private static int run(List<String> command, String failed) throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.redirectErrorStream(true);
-    builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
-    builder.environment().put("LC_ALL", "C");
-    Process process;
+  private static int run(List<String> command, String failed) {
     try {
-      process = builder.start();
+      ProgramRun.Result result =
+          ProgramRun.of(command)
+              .environment(variables -> variables.put("LC_ALL", "C"))
+              .maxOutput(MAX_OUTPUT)
+              .run(TIMEOUT);
+      if (result.code() > CHANGED_MEANWHILE) {
+        throw failure(failed, result.output().strip());
+      }
+      return result.code();
+    } catch (InterruptedIOException | ProgramTimeoutException e) {
+      throw failure(failed, String.valueOf(e.getMessage()));
     } catch (IOException e) {
       throw failure(failed, "the program tar cannot be started: " + e.getMessage());
-    }
-    try {
-      byte[] output = process.getInputStream().readNBytes(MAX_OUTPUT);
-      process.getInputStream().transferTo(OutputStream.nullOutputStream());
-      int code = process.waitFor();
-      if (code > CHANGED_MEANWHILE) {
-        throw failure(failed, new String(output, StandardCharsets.UTF_8).strip());
-      }
-      return code;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw failure(failed, "interrupted");
-    } finally {
-      process.destroyForcibly();
     }
   }
 

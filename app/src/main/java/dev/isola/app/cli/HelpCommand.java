@@ -1,6 +1,6 @@
 package dev.isola.app.cli;
 
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -14,8 +14,6 @@ import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
-import dev.isola.spi.spec.VolumeMount;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -225,35 +223,26 @@ public final class RunOptions {
    * @throws dev.isola.spi.error.InvalidRequest naming every invalid option
    */
   public SandboxSpec spec(SandboxId id) {
-    List<VolumeMount> volumes = new ArrayList<>();
-    for (String mount : mounts) {
-      volumes.add(Arguments.mount("--mount", mount));
+    SandboxSpec.Builder builder = SandboxSpec.builder(id);
+    mounts.forEach(mount -> builder.volume(Arguments.mount("--mount", mount)));
+    if (workspace != null) {
+      builder.workspacePath(Arguments.hostPath("--workspace", workspace));
     }
-    Optional<Path> folder =
-        workspace == null
-            ? Optional.empty()
-            : Optional.of(Arguments.hostPath("--workspace", workspace));
+    if (image != null) {
+      builder.image(image);
+    }
+    if (user != null) {
+      builder.user(user);
+    }
     Duration ttl =
         timeout == null ? MAX_TTL : Arguments.duration("--timeout", timeout).plus(CLEANUP_TIME);
     SandboxSpec spec =
-        new SandboxSpec(
-            id,
-            Optional.ofNullable(image),
-            Map.of(),
-            Map.of(),
-            Optional.empty(),
-            Optional.ofNullable(user),
-            folder,
-            SandboxSpec.DEFAULT_MOUNT,
-            volumes,
-            Map.of(),
-            Optional.empty(),
-            SandboxSpec.DEFAULT_STARTUP_TIMEOUT,
-            Optional.of(ttl),
-            Optional.of(Duration.ZERO),
-            limits(),
-            network(),
-            0);
+        builder
+            .deadline(ttl)
+            .linger(Duration.ZERO)
+            .limits(limits())
+            .network(network())
+            .buildUnchecked();
     List<Violation> violations = new ArrayList<>(SpecValidation.violations(spec));
     violations.addAll(SpecValidation.hostViolations(spec));
     rejectInvalid(violations);

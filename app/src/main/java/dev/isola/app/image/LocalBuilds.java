@@ -109,6 +109,7 @@ final class LocalBuilds implements AutoCloseable {
             .with("data", builds.path().toString())
             .with("shutdown", "drain")
             .with("allow_host_network", "true") // as for isola run
+            .with("allow_networks", "none,filtered,bridge")
             .with("snapshots.place", builds.path().resolve("cache").toString())
             .readOrThrow()
             .withoutPool();

@@ -84,8 +84,7 @@ public final class RunCommand implements CliCommand {
               choice.provider(),
               spec,
               runner(console, choice),
-              (sandbox, network) ->
-                  StandaloneEgress.open(config, sandbox, network, new DenialPrinter(console)))
+              sandbox -> StandaloneEgress.open(config, sandbox, spec, new DenialPrinter(console)))
           .run(command);
     }
   }

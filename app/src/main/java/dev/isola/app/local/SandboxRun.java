@@ -12,10 +12,9 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.provider.Provider;
-import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /**
  * Creates a sandbox, runs the command in it and destroys the sandbox in every case. Holds the
@@ -28,7 +27,7 @@ final class SandboxRun {
   private final Provider provider;
   private final SandboxSpec spec;
   private final CommandRunner runner;
-  private final BiFunction<Sandbox, Network, Optional<EgressAccess.Relay>> connect;
+  private final Function<Sandbox, Optional<EgressAccess.Relay>> connect;
 
   /**
    * @param name of the provider
@@ -41,7 +40,7 @@ final class SandboxRun {
       Provider provider,
       SandboxSpec spec,
       CommandRunner runner,
-      BiFunction<Sandbox, Network, Optional<EgressAccess.Relay>> connect) {
+      Function<Sandbox, Optional<EgressAccess.Relay>> connect) {
     this.environment = environment;
     this.leases = leases;
     this.name = name;
@@ -72,7 +71,7 @@ final class SandboxRun {
   }
 
   private int runConnected(Sandbox sandbox, Command command) {
-    Optional<EgressAccess.Relay> relay = connect.apply(sandbox, spec.network());
+    Optional<EgressAccess.Relay> relay = connect.apply(sandbox);
     try {
       return runner.run(sandbox, command);
     } finally {

@@ -3,6 +3,7 @@ package dev.isola.app.microvmctl;
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.IoErrors;
 import dev.isola.client.Isola;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -20,7 +21,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class PrivateServer {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-  private static final long POLL_NANOS = 5_000_000;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(5);
   private static final int LOG_LINES = 3;
 
   private final DataFolder folder;
@@ -83,7 +83,7 @@ final class PrivateServer {
    * so does one that starts while another is still ending, and is started again.
    */
   private ServerFiles.Address start() throws IOException {
-    long end = System.nanoTime() + START_TIMEOUT.toNanos();
+    Deadline deadline = Deadline.in(START_TIMEOUT);
     Process server = launch();
     Optional<ServerFiles.Address> address = running();
     while (address.isEmpty()) {
@@ -93,10 +93,9 @@ final class PrivateServer {
         }
         server = launch();
       }
-      if (System.nanoTime() - end > 0) {
+      if (!deadline.pause(POLL_INTERVAL)) {
         throw unavailable("it did not start within " + START_TIMEOUT.toSeconds() + " s", null);
       }
-      LockSupport.parkNanos(POLL_NANOS);
       address = running();
     }
     return address.get();
@@ -132,6 +131,7 @@ final class PrivateServer {
             "-Dslf4j.internal.verbosity=ERROR",
             "-XX:+UseSerialGC",
             "-XX:+UseCompactObjectHeaders",
+            "-XX:+ExitOnOutOfMemoryError",
             "-Xms16m",
             "-cp",
             System.getProperty("java.class.path"),

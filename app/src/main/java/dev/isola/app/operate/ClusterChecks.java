@@ -1,8 +1,8 @@
 package dev.isola.app.operate;
 
 import dev.isola.codec.json.JsonValue;
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentBinary;
-import dev.isola.link.Deadline;
 import dev.isola.link.MachineArchitecture;
 import dev.isola.provider.kubernetes.api.ClusterClient;
 import dev.isola.spi.Health;

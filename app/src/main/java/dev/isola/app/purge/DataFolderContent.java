@@ -1,6 +1,7 @@
 package dev.isola.app.purge;
 
 import dev.isola.app.cli.DataFolder;
+import dev.isola.store.DiskReserve;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -34,6 +35,8 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           "kernel",
           "instances",
           "audit.jsonl",
+          "audit.jsonl.new",
+          DiskReserve.FOLDER,
           "secrets.key",
           "secrets.key.new",
           "server-name",

@@ -1,6 +1,8 @@
 package dev.isola.app.purge;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.TreeRemoval;
@@ -13,13 +15,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 
 /** Removes what an installation left on this machine, apart from what its providers know. */
 final class Purge {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Duration REMOVAL_TIMEOUT = Duration.ofHours(1);
-  private static final long POLL_NANOS = 50_000_000;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
   private final PurgeTarget target;
   private final List<String> failed = new ArrayList<>();
@@ -35,11 +36,10 @@ final class Purge {
 
   /** Ends all processes and removes the control groups and networks. */
   void removeKernelObjects() {
-    long end = System.nanoTime() + TIMEOUT.toNanos();
+    Deadline deadline = Deadline.in(TIMEOUT);
     PurgeTarget now = target.refresh();
     boolean removed = removeOnce(now);
-    while ((!removed || !isClean(now)) && System.nanoTime() - end < 0) {
-      LockSupport.parkNanos(POLL_NANOS);
+    while ((!removed || !isClean(now)) && deadline.pause(POLL_INTERVAL)) {
       now = target.refresh();
       removed = removeOnce(now);
     }
@@ -74,6 +74,17 @@ final class Purge {
       }
     }
     return removed;
+  }
+
+  /** Removes which user ids the sandboxes had, once their folders are gone. */
+  void removeUserIds() {
+    for (InstanceTraces one : target.instances().values()) {
+      try {
+        SandboxUserIds.removeRecords(one.instance());
+      } catch (IOException e) {
+        failed.add("the records of user ids of " + one.instance() + ": " + e.getMessage());
+      }
+    }
   }
 
   /** Interfaces end with their namespaces; firewall rules do not. */

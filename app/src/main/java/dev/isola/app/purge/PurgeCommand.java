@@ -2,6 +2,7 @@ package dev.isola.app.purge;
 
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.ConfigOptions;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ExitCodes;
@@ -29,8 +30,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Implements {@code isola purge}. */
@@ -65,17 +66,7 @@ public final class PurgeCommand implements CliCommand {
       description = "Also purge every installation that is visible on this machine.")
   private boolean all;
 
-  @Option(
-      names = "--config",
-      paramLabel = "FILE",
-      description = "Configuration file of the server; see isola config --help.")
-  private @Nullable String file;
-
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description = "Override a configuration value. Repeatable.")
-  private List<String> values = new ArrayList<>();
+  @Mixin private final ConfigOptions configured = new ConfigOptions();
 
   public PurgeCommand(CommandContext context) {
     this.context = context;
@@ -83,7 +74,7 @@ public final class PurgeCommand implements CliCommand {
 
   @Override
   public int run() {
-    Config config = context.configSources(file, values).readOrThrow();
+    Config config = configured.sources(context).readOrThrow();
     Path data = config.get(ConfigKeys.DATA).toAbsolutePath().normalize();
     PurgeTarget target = PurgeTarget.of(data, named, all);
     if (!dryRun) {
@@ -123,6 +114,7 @@ public final class PurgeCommand implements CliCommand {
     purge.failed().addAll(failed);
     purge.removeKernelObjects();
     purge.removeData(content);
+    purge.removeUserIds();
     logins(target.data()).ifPresent(logins -> removeLogins(logins, purge));
     Console console = context.console();
     if (purge.failed().isEmpty()) {

@@ -5,6 +5,7 @@ import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.EgressOptions;
 import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.FieldAssignment;
 import dev.isola.app.cli.RunOptions;
 import dev.isola.app.cli.UnenforcedLimit;
 import dev.isola.app.cli.UsageException;
@@ -196,6 +197,15 @@ public final class CreateCommand extends RemoteCommand {
   private @Nullable String id;
 
   @Option(
+      names = "--set",
+      paramLabel = "FIELD=VALUE",
+      description =
+          "Set any field of the request, such as gpus=1 or require.limits=memory,cpu. The value of"
+              + " a secret field is the name of a variable in the environment of isola."
+              + " Repeatable.")
+  private List<String> fields = new ArrayList<>();
+
+  @Option(
       names = "--spec",
       paramLabel = "FILE",
       description = "Read a JSON spec from this file, or - for stdin. Options override it.")
@@ -319,6 +329,10 @@ public final class CreateCommand extends RemoteCommand {
     }
     if (id != null) {
       spec.id(id);
+    }
+    for (String word : fields) {
+      FieldAssignment one = FieldAssignment.parse("--set", word, context.environment().variables());
+      spec.set(one.field(), one.value());
     }
     hostServer(spec);
     return spec.build();

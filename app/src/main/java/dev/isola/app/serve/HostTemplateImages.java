@@ -1,7 +1,6 @@
 package dev.isola.app.serve;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import dev.isola.codec.digest.Sha256;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageLayer;
@@ -11,9 +10,6 @@ import dev.isola.host.image.ImageStore;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.NotFound;
 import java.io.InputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -101,16 +97,7 @@ public record HostTemplateImages(ImageStore store) implements TemplateImages {
     return PULLED_PREFIX
         + (plain.length() > MAX_PLAIN_LENGTH ? plain.substring(0, MAX_PLAIN_LENGTH) : plain)
         + "-"
-        + sha256(reference).substring(0, HASH_DIGITS);
-  }
-
-  private static String sha256(String text) {
-    try {
-      return HexFormat.of()
-          .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+        + Sha256.hex(reference).substring(0, HASH_DIGITS);
   }
 
   @Override

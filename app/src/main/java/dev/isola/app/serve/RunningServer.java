@@ -29,16 +29,22 @@ import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.oidc.OidcSignIn;
 import dev.isola.server.peer.PeerServers;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderContext;
+import dev.isola.store.DiskReserve;
 import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
 import dev.isola.store.Ledgers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -57,6 +63,9 @@ public final class RunningServer implements AutoCloseable {
   /** Time that requests in progress get to complete when the server stops. */
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
 
+  /** About a thousand records, which are written on a full disk, too. */
+  private static final long AUDIT_BYTES = 512 << 10;
+
   private final ServerLog log;
   private final Deque<Runnable> closers = new ArrayDeque<>();
   private final CountDownLatch ended = new CountDownLatch(1);
@@ -74,8 +83,12 @@ public final class RunningServer implements AutoCloseable {
     RunningServer running = new RunningServer(log);
     Runtime.getRuntime().addShutdownHook(running.hook);
     try {
-      running.start(environment, config, clock);
-      return running;
+      // A server starts on a full disk, too: what it writes then is little.
+      return DiskReserve.freeing(
+          () -> {
+            running.start(environment, config, clock);
+            return running;
+          });
     } catch (RuntimeException e) {
       running.close();
       throw e;
@@ -90,7 +103,9 @@ public final class RunningServer implements AutoCloseable {
     closers.push(port::close);
     DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
     Path _ = data.createIfMissing(); // also for a ledger that is elsewhere
-    Ledger ledger = Ledgers.open(LedgerLocation.of(config, data));
+    LedgerConfig location = LedgerLocation.of(config, data);
+    DiskReserve reserve = reserve(data, location);
+    Ledger ledger = Ledgers.open(location, reserve);
     closers.push(ledger::close);
     closers.push(new ShutdownReport(config, ledger, log)::write);
     ApiKeys keys = keys(environment, ledger, clock, log);
@@ -141,8 +156,11 @@ public final class RunningServer implements AutoCloseable {
             new HostOriginFilter(domains, names),
             keys,
             log,
-            ServeOptions.of(config, data, authority, serving, clock, log, closers),
+            ServeOptions.of(
+                config, data, authority, serving, clock, log, reserve::drawForRecords, closers),
             log);
+    ServeOptions.auditFile(config, data)
+        .ifPresent(file -> reserve.keepAllocatedAfterEnd(file, AUDIT_BYTES));
     http = server;
     if (config.get(ConfigKeys.E2B_ALLOW_INSECURE)) {
       log.warning(
@@ -207,6 +225,26 @@ public final class RunningServer implements AutoCloseable {
             serving.current().ifPresent(RunningServer::beginShutdown);
             server.close(SHUTDOWN_TIMEOUT);
           });
+    }
+  }
+
+  /** Opens the disk reserve for the data folder and for a ledger on another file system. */
+  private static DiskReserve reserve(DataFolder data, LedgerConfig location) {
+    List<Path> folders = new ArrayList<>(List.of(data.path()));
+    if (location.location() instanceof LedgerConfig.Folder(Path ledger)
+        && Files.isDirectory(ledger)) {
+      folders.add(ledger);
+    }
+    try {
+      DiskReserve reserve = DiskReserve.open(folders);
+      reserve.makeRoomToStart();
+      return reserve;
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the file system of " + data.path() + " cannot be read: " + e,
+              "check that the data folder is mounted")
+          .exception(e);
     }
   }
 

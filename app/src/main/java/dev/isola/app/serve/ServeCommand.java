@@ -2,6 +2,7 @@ package dev.isola.app.serve;
 
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.ConfigOptions;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Implements {@code isola serve}. */
@@ -40,17 +42,7 @@ public final class ServeCommand implements CliCommand {
               + " use.")
   private @Nullable String e2bDomain;
 
-  @Option(
-      names = "--config",
-      paramLabel = "FILE",
-      description = "Configuration file; see isola config --help.")
-  private @Nullable String file;
-
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description = "Override a configuration value. Repeatable.")
-  private List<String> values = new ArrayList<>();
+  @Mixin private final ConfigOptions configured = new ConfigOptions();
 
   public ServeCommand(CommandContext context) {
     this.context = context;
@@ -58,7 +50,7 @@ public final class ServeCommand implements CliCommand {
 
   @Override
   public int run() {
-    List<String> all = new ArrayList<>(values);
+    List<String> all = new ArrayList<>();
     if (address != null) {
       all.add(ConfigKeys.SERVER_HOST.name() + "=" + address);
     }
@@ -68,7 +60,7 @@ public final class ServeCommand implements CliCommand {
     if (e2bDomain != null) {
       all.add(ConfigKeys.E2B_DOMAIN.name() + "=" + e2bDomain);
     }
-    Config config = context.configSources(file, all).readOrThrow();
+    Config config = configured.sources(context, all).readOrThrow();
     InstantSource clock = InstantSource.system();
     ServeLog log =
         ServeLog.open(

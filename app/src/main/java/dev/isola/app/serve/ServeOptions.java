@@ -10,26 +10,34 @@ import dev.isola.server.Tls;
 import dev.isola.server.audit.AuditLog;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.limit.ClientAddresses;
+import dev.isola.server.limit.ConnectionLimits;
 import dev.isola.server.limit.RequestLimits;
 import dev.isola.server.oidc.OidcSettings;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.AddressBlock;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** Reads the server's options from the configuration, except the address. */
 final class ServeOptions {
   private static final String AUDIT = "audit.jsonl";
+  private static final String OPEN_FILES = "Max open files";
 
   private ServeOptions() {}
 
   /**
    * @param authority issues the certificate if the configuration names none
+   * @param makeRoom called when the disk is full; returns whether some space is free now
    * @param closers receives the actions that close what is opened here
    */
   static HttpServerOptions of(
@@ -39,11 +47,12 @@ final class ServeOptions {
       ServerContext serving,
       InstantSource clock,
       ServerLog log,
+      BooleanSupplier makeRoom,
       Deque<Runnable> closers) {
     List<RequestListener> listeners = new ArrayList<>();
     listeners.add(entry -> count(serving, entry));
     auditFile(config, data)
-        .map(file -> audit(config, file, clock, log))
+        .map(file -> audit(config, file, clock, log, makeRoom))
         .ifPresent(
             audit -> {
               closers.push(audit::close);
@@ -61,7 +70,28 @@ final class ServeOptions {
             config.get(ConfigKeys.SERVER_PREVIEWS_PER_SANDBOX)),
         listeners,
         () -> serving.current().map(parts -> parts.engine().tracer()),
-        () -> serving.components().peers());
+        () -> serving.components().peers(),
+        ConnectionLimits.of(
+            descriptors(), config.get(ConfigKeys.SERVER_CONNECTIONS_PER_CLIENT).intValue()),
+        new ClientAddresses(
+            config.get(ConfigKeys.SERVER_TRUSTED_PROXIES).stream()
+                .flatMap(text -> AddressBlock.parse(text).stream())
+                .toList()));
+  }
+
+  /** Returns how many files this process may open. The JVM has raised it to what it may be. */
+  private static long descriptors() {
+    try (Stream<String> limits = Files.lines(Path.of("/proc/self/limits"))) {
+      return limits
+          .filter(line -> line.startsWith(OPEN_FILES))
+          .map(line -> line.substring(OPEN_FILES.length()).strip().split("\\s+")[0])
+          .filter(soft -> soft.matches("[0-9]{1,18}"))
+          .map(Long::parseLong)
+          .findFirst()
+          .orElse(Long.MAX_VALUE);
+    } catch (IOException e) {
+      return Long.MAX_VALUE;
+    }
   }
 
   /** With the server's own authority, a loopback address also accepts plain HTTP. */
@@ -114,14 +144,16 @@ final class ServeOptions {
         : Optional.empty();
   }
 
-  private static AuditLog audit(Config config, Path file, InstantSource clock, ServerLog log) {
+  private static AuditLog audit(
+      Config config, Path file, InstantSource clock, ServerLog log, BooleanSupplier makeRoom) {
     try {
       return AuditLog.open(
           file,
           config.get(ConfigKeys.SERVER_AUDIT_SIZE) << 20,
           config.get(ConfigKeys.SERVER_AUDIT_PREVIEWS),
           clock,
-          log);
+          log,
+          makeRoom);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,

@@ -11,11 +11,13 @@ import dev.isola.app.SmallImage;
 import dev.isola.app.cli.CliEnvironment;
 import dev.isola.conformance.leak.LeakDetector;
 import dev.isola.conformance.leak.TrackedResource;
+import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.InstanceId;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -77,6 +79,23 @@ class PurgeTest {
             .filter(one -> one.kind() != TrackedResource.Kind.DESCRIPTOR)
             .map(TrackedResource::description)
             .toList();
+  }
+
+  /** Returns what the machine records about the user ids of sandboxes, where it does. */
+  private static List<String> userIds(String text) throws IOException {
+    Path registry = Path.of("/var/lib/isola-users");
+    List<String> found = new ArrayList<>();
+    if (Files.isReadable(registry)) {
+      try (DirectoryStream<Path> claims = Files.newDirectoryStream(registry, "[0-9]*")) {
+        for (Path claim : claims) {
+          String content = Files.readString(claim);
+          if (content.contains(text)) {
+            found.add(content);
+          }
+        }
+      }
+    }
+    return found;
   }
 
   /** Starts a server on {@link #data} and leaves a sandbox running that a client uses. */
@@ -196,6 +215,10 @@ class PurgeTest {
   void purgeOfADataFolderRemovesEverythingButFilesOfOthers() throws Exception {
     InstanceId instance = leaveSandbox();
     Path foreign = Files.writeString(data.resolve("notes.txt"), "mine");
+    String ofOwn = instance + " ";
+    String ofOther = instance(otherData) + " " + otherData;
+    boolean ranges = SandboxUserIds.rangesAvailable();
+    assertThat(userIds(ofOwn).isEmpty()).as("no ids were allocated").isNotEqualTo(ranges);
     CommandResult purged = isola().call("purge", "--yes");
     assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
     assertThat(purged.out()).contains("sandboxes of bubblewrap: ", "not created by Isola: notes");
@@ -203,6 +226,10 @@ class PurgeTest {
       assertThat(entries).containsExactly(foreign);
     }
     assertThat(left(instance)).isEmpty();
+    assertThat(userIds(ofOwn)).isEmpty();
+    if (ranges) {
+      assertThat(userIds(ofOther)).anyMatch(claim -> claim.endsWith("/" + bystander));
+    }
   }
 
   @Test

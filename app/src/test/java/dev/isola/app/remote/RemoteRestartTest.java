@@ -21,9 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** A1, X8: a shell and a followed log survive a restart of the server without losing a byte. */
 class RemoteRestartTest {
@@ -114,9 +114,18 @@ class RemoteRestartTest {
     return text.append("end").append(ending).toString();
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"TERM", "KILL"})
-  void shellAndLogsSurviveAServerRestart(String signal) throws Exception {
+  @Test
+  void shellAndLogsSurviveAKilledServer() throws Exception {
+    restart("KILL");
+  }
+
+  @Tag("all")
+  @Test
+  void shellAndLogsSurviveAServerRestart() throws Exception {
+    restart("TERM");
+  }
+
+  private void restart(String signal) throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script is not installed");
     Process first = serve(0);
     String url = url(first);

@@ -19,11 +19,11 @@ import javax.tools.ToolProvider;
 final class NextBuild {
   private static final Path SOURCE =
       Path.of("..", "store", "src", "main", "java", "dev", "isola", "store", "Migrations.java");
-  private static final String LAST = "0010-event-queue.sql";
-  private static final String NEXT = "0011-next-release.sql";
+  private static final String LAST = "0001-schema.sql";
+  private static final String NEXT = "0002-next-release.sql";
 
   /** The version of the schema that this build creates. */
-  static final int SCHEMA_VERSION = 11;
+  static final int SCHEMA_VERSION = 2;
 
   private NextBuild() {}
 

@@ -1,7 +1,7 @@
 package dev.isola.embedded;
 
 import dev.isola.client.embedded.EmbeddedOptions;
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigKeys;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.client.error.Problem;
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarStream;
 import java.io.IOException;
@@ -18,7 +19,6 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -63,15 +63,12 @@ final class CopyArchive implements RecipeArchives.Archive, AutoCloseable {
     List<TarStream.Item> entries = List.copyOf(items.values());
     Path file = Files.createTempFile("isola-copy", ".tar");
     try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      MessageDigest digest = Sha256.newDigest();
       try (InputStream archive = new TarStream(entries.iterator());
           OutputStream out = new DigestOutputStream(Files.newOutputStream(file), digest)) {
         archive.transferTo(out);
       }
       return new CopyArchive(file, HexFormat.of().formatHex(digest.digest()), Files.size(file));
-    } catch (NoSuchAlgorithmException e) {
-      Files.delete(file);
-      throw new IllegalStateException("SHA-256 is not available", e);
     } catch (IOException | RuntimeException e) {
       Files.delete(file);
       throw e;

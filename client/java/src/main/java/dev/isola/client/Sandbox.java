@@ -5,6 +5,7 @@ import dev.isola.client.error.Gone;
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.NotFound;
 import dev.isola.client.error.Problem;
+import dev.isola.codec.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -90,10 +91,10 @@ public final class Sandbox implements AutoCloseable {
 
   /** Waits until the sandbox is in one of the states; see {@link #awaitState(String, Duration)}. */
   public SandboxInfo awaitState(List<String> states, Duration timeout) {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     ApiPath wait = endpoint.resolve("wait").query("state", states);
     while (true) {
-      long left = Math.max(0, deadline - System.nanoTime());
+      long left = Math.max(0, deadline.leftNanos());
       Duration poll = Duration.ofNanos(Math.min(left, MAX_POLL.toNanos()));
       try {
         return SandboxInfo.read(

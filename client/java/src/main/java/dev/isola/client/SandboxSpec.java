@@ -4,7 +4,6 @@ import dev.isola.client.error.Problem;
 import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
 import java.io.InputStream;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -54,90 +53,45 @@ public record SandboxSpec(Map<String, Object> document) {
     return new Builder(document);
   }
 
-  /** Builds a spec. */
-  public static final class Builder {
+  /** Builds a spec. A field without a method of its own here is set by {@link CreateFields}. */
+  public static final class Builder extends CreateFields {
     private final Map<String, Object> document;
 
     private Builder(Map<String, Object> from) {
       document = new LinkedHashMap<>(from);
     }
 
-    /** Sets any field of the JSON object, including fields without a method here. */
+    /**
+     * Sets any field of the JSON object, including fields without a method here.
+     *
+     * @param field a field of a nested object is named with a dot, such as {@code resources.cpu}
+     */
     public Builder set(String field, Object value) {
-      document.put(field, value);
+      return put(value, field.split("\\.", -1));
+    }
+
+    @Override
+    Builder put(Object value, String... path) {
+      put(document, List.of(path), value);
       return this;
     }
 
-    /** Sets a field of a nested object and keeps its other fields. */
-    private Builder within(String object, String field, Object value) {
-      Map<String, Object> all = new LinkedHashMap<>();
-      if (document.get(object) instanceof Map<?, ?> before) {
-        before.forEach((name, old) -> all.put(String.valueOf(name), old));
+    private static void put(Map<String, Object> object, List<String> path, Object value) {
+      if (path.size() == 1) {
+        object.put(path.getFirst(), value);
+        return;
       }
-      all.put(field, value);
-      return set(object, all);
-    }
-
-    public Builder id(String id) {
-      return set("id", id);
-    }
-
-    /**
-     * Sets the name: 1 to 63 letters, digits, {@code .}, {@code _} and {@code -}. It is unique
-     * until the sandbox is destroyed.
-     */
-    public Builder name(String name) {
-      return set("name", name);
-    }
-
-    /** Sets the provider by name, or {@code auto}. */
-    public Builder provider(String name) {
-      return set("provider", name);
+      Map<String, Object> inner = new LinkedHashMap<>();
+      if (object.get(path.getFirst()) instanceof Map<?, ?> before) {
+        before.forEach((name, old) -> inner.put(String.valueOf(name), old));
+      }
+      put(inner, path.subList(1, path.size()), value);
+      object.put(path.getFirst(), inner);
     }
 
     /** Fails instead of falling back to another provider than the one named. */
     public Builder strictNoFallback() {
       return set("strictNoFallback", true);
-    }
-
-    /** Restricts the choice to providers of a region, as labeled by the operator. */
-    public Builder region(String label) {
-      return set("region", label);
-    }
-
-    public Builder image(String image) {
-      return set("image", image);
-    }
-
-    /** Sets a template by name, instead of an image. Fields of the spec override the template's. */
-    public Builder template(String name) {
-      return set("template", name);
-    }
-
-    public Builder env(String name, String value) {
-      return within("env", name, value);
-    }
-
-    /** Sets an environment variable whose value the server never returns. */
-    public Builder secretEnv(String name, String value) {
-      return within("secretEnv", name, value);
-    }
-
-    public Builder cwd(String folder) {
-      return set("cwd", folder);
-    }
-
-    public Builder user(String user) {
-      return set("user", user);
-    }
-
-    /** Adds a file that exists when the sandbox starts. */
-    public Builder seedFile(String path, String text) {
-      return within("seedFiles", path, text);
-    }
-
-    public Builder tag(String name, String value) {
-      return within("tags", name, value);
     }
 
     /**
@@ -158,69 +112,35 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("volumes", mounts);
     }
 
-    /** Sets the time to live. */
-    public Builder ttl(Duration time) {
-      return set("ttlSeconds", time.toSeconds());
-    }
-
-    /** Sets how long the sandbox may be idle before the action of {@link #whenIdle} applies. */
-    public Builder idleTimeout(Duration time) {
-      return set("idleTimeoutSeconds", time.toSeconds());
-    }
-
-    /**
-     * Sets the action for an idle sandbox: destroy, pause, stop or snapshot. Unless destroyed, the
-     * next request resumes it.
-     */
-    public Builder whenIdle(String what) {
-      return set("whenIdle", what);
-    }
-
-    /**
-     * Sets the action for an expired sandbox: destroy, pause, stop or snapshot. Unless destroyed,
-     * it can be resumed explicitly or, with {@link #autoResume}, by the next request.
-     */
-    public Builder whenExpired(String what) {
-      return set("whenExpired", what);
-    }
-
-    /**
-     * Sets whether traffic to the ports resumes the sandbox, and whether any request does after it
-     * expired.
-     */
-    public Builder autoResume(boolean on) {
-      return set("autoResume", on);
-    }
-
     public Builder cpu(double cores) {
-      return within("resources", "cpu", cores);
+      return put(cores, "resources", "cpu");
     }
 
     public Builder memoryMb(long megabytes) {
-      return within("resources", "memory", megabytes);
+      return put(megabytes, "resources", "memory");
     }
 
     public Builder diskMb(long megabytes) {
-      return within("resources", "disk", megabytes);
+      return put(megabytes, "resources", "disk");
     }
 
     /** Sets the maximum number of processes, regardless of their threads. */
     public Builder processes(int count) {
-      return within("resources", "processes", count);
+      return put(count, "resources", "processes");
     }
 
     /** Sets the maximum number of threads of all processes together. */
     public Builder threads(int count) {
-      return within("resources", "threads", count);
+      return put(count, "resources", "threads");
     }
 
     /** Sets the network mode: none, filtered, bridge or host. */
     public Builder network(String mode) {
-      return within("network", "mode", mode);
+      return put(mode, "network", "mode");
     }
 
     public Builder allowDomains(Collection<String> domains) {
-      return within("network", "allowDomains", new ArrayList<>(domains));
+      return put(new ArrayList<>(domains), "network", "allowDomains");
     }
 
     /**
@@ -229,16 +149,11 @@ public record SandboxSpec(Map<String, Object> document) {
      * @param settings {@code network.egress} of the spec
      */
     public Builder egress(Map<String, ?> settings) {
-      return within("network", "egress", new LinkedHashMap<>(settings));
+      return put(new LinkedHashMap<>(settings), "network", "egress");
     }
 
     public Builder exposePorts(Integer... ports) {
-      return within("network", "exposePorts", List.of(ports));
-    }
-
-    /** Sets the minimum isolation: process, container, kernel or vm. */
-    public Builder requireIsolation(String isolation) {
-      return within("require", "isolation", isolation);
+      return put(List.of(ports), "network", "exposePorts");
     }
 
     /** Mounts a volume of the server at a path in the sandbox. Repeatable. */

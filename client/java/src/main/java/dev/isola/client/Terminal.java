@@ -4,6 +4,7 @@ import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.Problem;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
+import dev.isola.codec.time.Deadline;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.http.WebSocketHandshakeException;
@@ -315,7 +316,7 @@ public final class Terminal implements AutoCloseable {
 
     @Override
     public void write(byte[] bytes, int from, int length) throws IOException {
-      long until = System.nanoTime() + transport.options().reconnectFor().toNanos();
+      Deadline until = Deadline.in(transport.options().reconnectFor());
       TerminalConnection failed = null;
       while (true) {
         TerminalConnection to = connected(failed, until);
@@ -332,14 +333,14 @@ public final class Terminal implements AutoCloseable {
      * Returns a connection other than {@code failed}. A thread that reads reconnects by itself;
      * without one, the writer does.
      */
-    private TerminalConnection connected(@Nullable TerminalConnection failed, long until)
+    private TerminalConnection connected(@Nullable TerminalConnection failed, Deadline until)
         throws IOException {
       while (true) {
         TerminalConnection open = current();
         if (open != null && open != failed) {
           return open;
         }
-        if (closed || exit != null || until - System.nanoTime() <= 0) {
+        if (closed || exit != null || until.over()) {
           throw new IOException("the terminal is closed or the server is unreachable");
         }
         if (!reading) {

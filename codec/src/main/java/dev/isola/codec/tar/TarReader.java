@@ -4,8 +4,10 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -23,7 +25,26 @@ public final class TarReader {
   /** Internal type of a deletion in an archive of changes; not a tar type. */
   private static final char REMOVED = '\uffff';
 
+  /** Type of a sparse file in an archive of changes. Other readers of tar refuse it. */
+  private static final char SPARSE = 'S';
+
+  /**
+   * The pax record of a sparse file: its size, then offset and length of each range that holds
+   * data, separated by spaces. The content is the data of these ranges.
+   */
+  private static final String RANGES = "ISOLA.sparse";
+
+  /** The most ranges of a sparse file. */
+  private static final int MAX_RANGES = 8192;
+
   private static final String ATTRIBUTE = "SCHILY.xattr.";
+
+  /** A range of a sparse file that holds data. */
+  public record Range(long offset, long length) {
+    long end() {
+      return offset + length;
+    }
+  }
 
   /** Creates the exception for an archive that is rejected. */
   public interface ErrorFactory {
@@ -46,6 +67,7 @@ public final class TarReader {
   private long padding;
   private boolean ended;
   private Map<String, String> records = Map.of();
+  private Optional<List<Range>> ranges = Optional.empty();
 
   public TarReader(InputStream in, ErrorFactory errors) {
     this(in, errors, false);
@@ -58,7 +80,8 @@ public final class TarReader {
   }
 
   /**
-   * Returns a reader for an archive of changes, in which entries of type {@code W} are deletions.
+   * Returns a reader for an archive of changes, in which entries of type {@code W} are deletions,
+   * and those of type {@code S} sparse files with a record {@code ISOLA.sparse}.
    */
   public static TarReader ofChanges(InputStream in, ErrorFactory errors) {
     return new TarReader(in, errors, true);
@@ -106,6 +129,14 @@ public final class TarReader {
   /** Returns whether the end marker of the archive was read; a truncated archive has none. */
   public boolean ended() {
     return ended;
+  }
+
+  /**
+   * Returns the ranges that hold data, in order, if the entry last returned by {@link #next} is a
+   * sparse file. Its content is then the data of these ranges only.
+   */
+  public Optional<List<Range>> ranges() {
+    return ranges;
   }
 
   /** Returns the content of the entry last returned by {@link #next}. */
@@ -180,7 +211,7 @@ public final class TarReader {
   private TarEntry entry(char type, long headerSize, Map<String, String> extra) {
     String path = extra.getOrDefault("path", headerPath());
     TarEntry.Kind kind =
-        switch (changes && type == 'W' ? REMOVED : type) {
+        switch (changes && type == 'W' ? REMOVED : changes && type == SPARSE ? '0' : type) {
           case '0', '\0', '7' ->
               path.endsWith("/") && type != '7' ? TarEntry.Kind.FOLDER : TarEntry.Kind.FILE;
           case '1' -> TarEntry.Kind.HARD_LINK;
@@ -205,6 +236,10 @@ public final class TarReader {
       throw errors.create("the archive has content for an entry that is not a file", path);
     }
     expect(size);
+    ranges = Optional.empty();
+    if (changes && type == SPARSE) {
+      size = sparse(extra.getOrDefault(RANGES, ""), size, path);
+    }
     long[] time = time(extra, path);
     return new TarEntry(
         path,
@@ -217,6 +252,33 @@ public final class TarReader {
         time[0],
         (int) time[1],
         attributes(extra));
+  }
+
+  /** Reads the ranges of a sparse file, and returns its size. */
+  private long sparse(String record, long dataSize, String path) {
+    String[] numbers = record.split(" ", 2 * MAX_RANGES + 2);
+    if (numbers.length % 2 == 0) {
+      throw errors.create("the ranges of a sparse file are malformed", path);
+    }
+    long size = decimal(numbers[0], "size", path);
+    List<Range> found = new ArrayList<>(numbers.length / 2);
+    long end = 0;
+    long data = 0;
+    for (int i = 1; i < numbers.length; i += 2) {
+      Range range =
+          new Range(decimal(numbers[i], "offset", path), decimal(numbers[i + 1], "length", path));
+      if (range.offset() < end || range.length() > size || range.offset() > size - range.length()) {
+        throw errors.create("the ranges of a sparse file are not in order", path);
+      }
+      end = range.end();
+      data += range.length();
+      found.add(range);
+    }
+    if (data != dataSize) {
+      throw errors.create("the ranges of a sparse file do not match its content", path);
+    }
+    ranges = Optional.of(found);
+    return size;
   }
 
   private long numberOf(String key, Map<String, String> extra, long header, String path) {
@@ -317,7 +379,7 @@ public final class TarReader {
   private long decimal(String text, String what, String path) {
     try {
       return digits(text, 10);
-    } catch (NumberFormatException e) {
+    } catch (NumberFormatException | StringIndexOutOfBoundsException e) {
       throw errors.create("a " + what + " is not a number", path);
     }
   }

@@ -1,12 +1,12 @@
 package dev.isola.codec.x509;
 
+import dev.isola.codec.digest.Sha256;
 import java.io.ByteArrayInputStream;
 import java.math.BigInteger;
 import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
-import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.SecureRandom;
@@ -157,12 +157,7 @@ public final class CertificateWriter {
 
   /** Returns a key identifier: a truncated hash of the public key (RFC 7093). */
   private static byte[] keyId(PublicKey key) {
-    try {
-      byte[] hash = MessageDigest.getInstance("SHA-256").digest(key.getEncoded());
-      return Arrays.copyOf(hash, KEY_ID_BYTES);
-    } catch (GeneralSecurityException e) {
-      throw unavailable(e);
-    }
+    return Arrays.copyOf(Sha256.of(key.getEncoded()), KEY_ID_BYTES);
   }
 
   private static X509Certificate sign(

@@ -186,4 +186,95 @@ class TarStreamTest {
         .isInstanceOf(EOFException.class)
         .hasMessage("a file ended 5 bytes before it should");
   }
+
+  private static byte[] block(String name, char type, String content) {
+    byte[] all = new byte[512 + (content.length() + 511) / 512 * 512];
+    put(all, 0, name);
+    put(all, 100, "0000644");
+    put(all, 124, "%011o".formatted(content.length()));
+    put(all, 156, String.valueOf(type));
+    put(all, 257, "ustar\00000");
+    put(all, 148, "        ");
+    int sum = 0;
+    for (int i = 0; i < 512; i++) {
+      sum += all[i];
+    }
+    put(all, 148, "%06o\0".formatted(sum));
+    put(all, 512, content);
+    return all;
+  }
+
+  private static void put(byte[] to, int at, String text) {
+    System.arraycopy(text.getBytes(ISO_8859_1), 0, to, at, text.length());
+  }
+
+  private static byte[] sparse(String ranges) {
+    ByteArrayOutputStream archive = new ByteArrayOutputStream();
+    String record = " ISOLA.sparse=" + ranges + "\n";
+    int length = record.length();
+    while (length != record.length() + Integer.toString(length).length()) {
+      length++;
+    }
+    archive.writeBytes(block("pax", 'x', length + record));
+    archive.writeBytes(block("f", 'S', "12345"));
+    archive.writeBytes(block("next", '0', "n"));
+    archive.writeBytes(new byte[1024]);
+    return archive.toByteArray();
+  }
+
+  private static TarReader changes(byte[] archive) {
+    return TarReader.ofChanges(
+        new ByteArrayInputStream(archive),
+        (what, about) -> new IllegalArgumentException(what + ": " + about));
+  }
+
+  @Test
+  void ranges() throws IOException {
+    TarReader reader = changes(sparse("10 1 2 5 3"));
+    TarEntry entry = reader.next().orElseThrow();
+    assertThat(entry.kind()).isEqualTo(TarEntry.Kind.FILE);
+    assertThat(entry.size()).isEqualTo(10);
+    assertThat(reader.ranges())
+        .contains(List.of(new TarReader.Range(1, 2), new TarReader.Range(5, 3)));
+    assertThat(reader.content().readAllBytes()).isEqualTo("12345".getBytes(UTF_8));
+    assertThat(reader.next().orElseThrow().path()).isEqualTo("next");
+    assertThat(reader.ranges()).isEmpty();
+    assertThat(reader.content().readAllBytes()).isEqualTo("n".getBytes(UTF_8));
+    assertThatThrownBy(() -> reader(new ByteArrayInputStream(sparse("10 1 2 5 3"))).next())
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void asManyRangesAsAnAgentSends() throws IOException {
+    TarReader reader = changes(sparse("10 0 5" + " 5 0".repeat(8191)));
+    assertThat(reader.next()).isPresent();
+    assertThat(reader.ranges().orElseThrow()).hasSize(8192);
+  }
+
+  @Test
+  void invalidRangesAreRefused() {
+    for (String ranges :
+        List.of(
+            "",
+            "x",
+            "10",
+            "10 0",
+            "10 8 5",
+            "10 4 3 2 2",
+            "10 0 5 ",
+            "10 0 4",
+            "-1 0 5",
+            "10 0  5",
+            "4 0 5",
+            "10 5 -5 0 5",
+            "10 0 5x",
+            "10 9223372036854775807 5",
+            "9223372036854775807 9223372036854775806 5",
+            "99999999999999999999 0 5",
+            "10 0 5" + " 5 0".repeat(8192))) {
+      assertThatThrownBy(() -> changes(sparse(ranges)).next())
+          .as(ranges.substring(0, Math.min(ranges.length(), 100)))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
 }

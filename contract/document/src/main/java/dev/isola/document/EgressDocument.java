@@ -1,5 +1,11 @@
 package dev.isola.document;
 
+import dev.isola.document.field.DocumentReader;
+import dev.isola.document.field.Field;
+import dev.isola.document.field.Form;
+import dev.isola.document.field.ObjectType;
+import dev.isola.document.field.Type;
+import dev.isola.document.field.Type.OneOf;
 import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.EgressAction;
 import dev.isola.spi.spec.EgressRule;
@@ -9,16 +15,14 @@ import dev.isola.spi.spec.PortRange;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
 
 /**
- * The document form of egress settings. All fields are optional:
+ * The fields of egress settings. All are optional:
  *
  * <pre>{@code
  * {
@@ -38,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  *   "limits": {"connections": 64, "connectionsPerMinute": 600, "bytesPerSecond": 1048576, "bytes": 1073741824}
  * }
  * }</pre>
+ *
+ * <p>{@link EgressValidation} checks the values, so that its messages name the rule.
  */
 public final class EgressDocument {
   /** Which connections are events. */
@@ -45,6 +51,68 @@ public final class EgressDocument {
     DENIALS,
     CONNECTIONS
   }
+
+  private static final int MOST = 1000;
+  private static final Type.Text TEXT = Type.textOrBlank(4096).checkedLater();
+  private static final Type.Text NAME =
+      Type.matching(
+              "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+              64,
+              "must be 1 to 64 letters, digits, '_', '.' and '-'",
+              "github")
+          .checkedLater();
+  private static final Type<Map<String, String>> TEXTS = Type.entries(TEXT);
+  private static final Type.Text METHOD =
+      Type.matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 256, "must be a method of HTTP", "GET")
+          .checkedLater();
+  private static final Type.Text PATH =
+      Type.matching("^[/*]", 4096, "must begin with '/'", "/v1/*").checkedLater();
+  private static final Type.Text VARIABLE =
+      Type.matching(
+              "^[A-Za-z_][A-Za-z0-9_]{0,255}$", 256, "must be an environment variable", "API_KEY")
+          .checkedLater();
+  private static final Type.Text DESTINATION =
+      Type.matching("^\\S+$", 300, "must be a host, *.SUFFIX, *, an address or a block", "pypi.org")
+          .checkedLater();
+
+  private static final String PORT_PROBLEM = "must be a port, or a range such as \"8000-8100\"";
+
+  private static final Type<PortRange> PORT =
+      new OneOf<>(
+          "EgressPort",
+          PORT_PROBLEM,
+          List.of(
+              new OneOf.Alternative<>(
+                  Type.integer(1, 65_535).checkedLater(),
+                  port -> range(String.valueOf(port)),
+                  range -> Optional.of(range.first()).filter(first -> first == range.last())),
+              new OneOf.Alternative<>(
+                  Type.matching(
+                          "^[0-9]{1,5}(-[0-9]{1,5})?$",
+                          11,
+                          "must be a port or a range",
+                          "8000-8100")
+                      .checkedLater(),
+                  EgressDocument::range,
+                  range -> Optional.of(range.toString()))));
+
+  private static final ObjectType<HttpRule> HTTP_RULE = httpRule();
+
+  /** A rule in the list of rules. */
+  public static final ObjectType<EgressRule> RULE = rule();
+
+  private static final Type<EgressRule> RULE_OR_HOST =
+      new OneOf<>(
+          "EgressRuleOrHost",
+          "must be a host, or an object with allow or deny",
+          List.of(
+              OneOf.Alternative.inRequests(DESTINATION, EgressRule::allow),
+              new OneOf.Alternative<>(RULE, rule -> rule, Optional::of)));
+
+  private static final ObjectType<Egress.Limits> LIMITS = limits();
+
+  /** Egress settings, a document of their own or part of a spec. */
+  public static final ObjectType<Egress> SETTINGS = settings();
 
   private EgressDocument() {}
 
@@ -56,7 +124,7 @@ public final class EgressDocument {
    */
   public static Egress fromMap(Map<?, ?> document) {
     List<Violation> violations = new ArrayList<>();
-    Egress egress = read(DocumentReader.of(document, violations));
+    Egress egress = SETTINGS.read(DocumentReader.of(document, violations)).orElse(Egress.NONE);
     EgressValidation.violations("egress", egress).forEach(violations::add);
     SpecValidation.throwIfInvalid(violations);
     return egress;
@@ -67,131 +135,197 @@ public final class EgressDocument {
     return fromMap(Map.of("rules", List.of(document))).rules().getFirst();
   }
 
-  static Egress read(DocumentReader in) {
-    Egress read =
-        new Egress(
-            in.field(in.asOneOf(EgressAction.class), "default"),
-            in.list((field, value) -> rule(in, field, value), "rules"),
-            in.list(in::asText, "presets"),
-            in.entries(in::asText, "secrets"),
-            in.list(in::asText, "bypass"),
-            in.field(in.asOneOf(LogLevel.class), "log")
-                .filter(level -> level == LogLevel.CONNECTIONS)
-                .isPresent(),
-            in.object("limits").map(EgressDocument::limits).orElse(Egress.Limits.NONE));
-    in.rejectUnknownFields();
-    return read;
-  }
-
-  private static Egress.Limits limits(DocumentReader in) {
-    Egress.Limits read =
-        new Egress.Limits(
-            number(in, "connections"),
-            number(in, "connectionsPerMinute"),
-            number(in, "bytesPerSecond"),
-            number(in, "bytes"));
-    in.rejectUnknownFields();
-    return read;
-  }
-
-  private static OptionalLong number(DocumentReader in, String name) {
-    return in.field(in::asLong, name).map(OptionalLong::of).orElse(OptionalLong.empty());
-  }
-
-  private static Optional<EgressRule> rule(
-      DocumentReader in, String field, @Nullable Object value) {
-    if (value instanceof String destination) {
-      return Optional.of(EgressRule.allow(destination));
-    }
-    return in.asObject(field, value).flatMap(rule -> rule(field, rule));
-  }
-
-  private static Optional<EgressRule> rule(String field, DocumentReader in) {
-    Optional<String> allow = in.field(in::asText, "allow");
-    Optional<String> deny = in.field(in::asText, "deny");
-    List<PortRange> ports = in.list((name, value) -> ports(in, name, value), "ports");
-    List<HttpRule> http =
-        in.list((name, value) -> in.asObject(name, value).map(EgressDocument::http), "http");
-    in.rejectUnknownFields();
-    if (allow.isPresent() == deny.isPresent()) {
-      return in.reject(field, "must have either allow or deny");
-    }
-    return Optional.of(
-        new EgressRule(
-            allow.isPresent() ? EgressAction.ALLOW : EgressAction.DENY,
-            allow.or(() -> deny).orElse(""),
-            ports,
-            http));
-  }
-
-  private static Optional<PortRange> ports(
-      DocumentReader in, String field, @Nullable Object value) {
-    String text =
-        value instanceof Number ? String.valueOf(value) : value instanceof String s ? s : "";
-    return PortRange.parse(text)
-        .or(() -> in.reject(field, "must be a port, or a range such as \"8000-8100\""));
-  }
-
-  private static HttpRule http(DocumentReader in) {
-    HttpRule read =
-        new HttpRule(
-            in.list(in::asText, "methods"),
-            in.field(in::asText, "path"),
-            in.entries(in::asText, "headers"),
-            in.entries(in::asText, "setHeaders"));
-    in.rejectUnknownFields();
-    return read;
-  }
-
   /** Writes egress settings so that they can be read again. */
   public static Map<String, Object> write(Egress egress) {
-    Map<String, Object> document = new LinkedHashMap<>();
-    egress.fallback().ifPresent(action -> document.put("default", name(action)));
-    document.put("rules", egress.rules().stream().map(EgressDocument::write).toList());
-    document.put("presets", egress.presets());
-    document.put("secrets", egress.secrets());
-    document.put("bypass", egress.bypass());
-    document.put("log", name(egress.logConnections() ? LogLevel.CONNECTIONS : LogLevel.DENIALS));
-    document.put("limits", write(egress.limits()));
-    return document;
+    return SETTINGS.write(egress, Form.STORED);
   }
 
   /** Writes one rule. */
   public static Map<String, Object> write(EgressRule rule) {
-    Map<String, Object> document = new LinkedHashMap<>();
-    document.put(name(rule.action()), rule.destination());
-    if (!rule.ports().isEmpty()) {
-      document.put("ports", rule.ports().stream().map(EgressDocument::write).toList());
-    }
-    if (!rule.http().isEmpty()) {
-      document.put("http", rule.http().stream().map(EgressDocument::write).toList());
-    }
-    return document;
+    return RULE.write(rule, Form.STORED);
   }
 
-  private static Object write(PortRange ports) {
-    return ports.first() == ports.last() ? (Object) ports.first() : ports.toString();
+  private static PortRange range(String text) {
+    return PortRange.parse(text).orElseThrow(() -> new IllegalArgumentException(PORT_PROBLEM));
   }
 
-  private static Map<String, Object> write(HttpRule http) {
-    Map<String, Object> document = new LinkedHashMap<>();
-    document.put("methods", http.methods());
-    http.path().ifPresent(path -> document.put("path", path));
-    document.put("headers", http.headers());
-    document.put("setHeaders", http.setHeaders());
-    return document;
+  private static ObjectType<HttpRule> httpRule() {
+    var fields = new ObjectType.Fields<HttpRule>();
+    var methods =
+        fields.defaulted(
+            "methods",
+            Type.list(METHOD).atMost(50).checkedLater(),
+            "allowed methods; default all",
+            HttpRule::methods);
+    var path =
+        fields.optional("path", PATH, "allowed path; * stands for any characters", HttpRule::path);
+    var headers =
+        fields.defaulted("headers", TEXTS, "headers that a request must have", HttpRule::headers);
+    var setHeaders =
+        fields
+            .defaulted(
+                "setHeaders",
+                TEXTS,
+                "headers that are added or replaced; may contain ${secret.NAME}; *** for keys with"
+                    + " scope read",
+                HttpRule::setHeaders)
+            .confidential();
+    return fields.as(
+        "EgressHttpRule",
+        in ->
+            new HttpRule(
+                in.get(methods, List.of()),
+                in.find(path),
+                in.get(headers, Map.of()),
+                in.get(setHeaders, Map.of())));
   }
 
-  private static Map<String, Object> write(Egress.Limits limits) {
-    Map<String, Object> document = new LinkedHashMap<>();
-    limits.connections().ifPresent(value -> document.put("connections", value));
-    limits.connectionsPerMinute().ifPresent(value -> document.put("connectionsPerMinute", value));
-    limits.bytesPerSecond().ifPresent(value -> document.put("bytesPerSecond", value));
-    limits.bytes().ifPresent(value -> document.put("bytes", value));
-    return document;
+  private static ObjectType<EgressRule> rule() {
+    var fields = new ObjectType.Fields<EgressRule>();
+    var allow =
+        fields.optional(
+            "allow",
+            DESTINATION,
+            "destination that is allowed",
+            rule -> destination(rule, EgressAction.ALLOW));
+    var deny =
+        fields.optional(
+            "deny",
+            DESTINATION,
+            "destination that is denied, instead of allow",
+            rule -> destination(rule, EgressAction.DENY));
+    var ports =
+        fields
+            .defaulted(
+                "ports",
+                Type.list(PORT).atMost(100).checkedLater(),
+                "ports or ranges; default all",
+                EgressRule::ports)
+            .omittedIf(List::isEmpty);
+    var http =
+        fields
+            .defaulted(
+                "http",
+                Type.list(HTTP_RULE).atMost(100).checkedLater(),
+                "the only allowed HTTP requests",
+                EgressRule::http)
+            .omittedIf(List::isEmpty);
+    return fields.orRejected(
+        "EgressRule",
+        in ->
+            in.find(allow).isPresent() == in.find(deny).isPresent()
+                ? in.reject("must have either allow or deny")
+                : Optional.of(
+                    new EgressRule(
+                        in.find(allow).isPresent() ? EgressAction.ALLOW : EgressAction.DENY,
+                        in.find(allow).or(() -> in.find(deny)).orElse(""),
+                        in.get(ports, List.of()),
+                        in.get(http, List.of()))));
   }
 
-  private static String name(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT);
+  private static Optional<String> destination(EgressRule rule, EgressAction action) {
+    return Optional.of(rule.destination()).filter(any -> rule.action() == action);
+  }
+
+  private static ObjectType<Egress.Limits> limits() {
+    var fields = new ObjectType.Fields<Egress.Limits>();
+    var connections =
+        limit(fields, "connections", 1, 512, "open at once", Egress.Limits::connections);
+    var perMinute =
+        limit(
+            fields,
+            "connectionsPerMinute",
+            1,
+            1_000_000,
+            "new in a minute",
+            Egress.Limits::connectionsPerMinute);
+    var perSecond =
+        limit(
+            fields,
+            "bytesPerSecond",
+            1024,
+            1L << 40,
+            "both directions",
+            Egress.Limits::bytesPerSecond);
+    var bytes = limit(fields, "bytes", 0, 1L << 60, "in its whole life", Egress.Limits::bytes);
+    return fields.as(
+        "EgressLimits",
+        in ->
+            new Egress.Limits(
+                in.get(connections, OptionalLong.empty()),
+                in.get(perMinute, OptionalLong.empty()),
+                in.get(perSecond, OptionalLong.empty()),
+                in.get(bytes, OptionalLong.empty())));
+  }
+
+  private static Field<Egress.Limits, OptionalLong> limit(
+      ObjectType.Fields<Egress.Limits> fields,
+      String name,
+      long least,
+      long most,
+      String description,
+      Function<Egress.Limits, OptionalLong> value) {
+    return fields
+        .defaulted(
+            name,
+            Type.whole(least, most).checkedLater().map(OptionalLong::of, OptionalLong::getAsLong),
+            description,
+            value)
+        .omittedIf(OptionalLong::isEmpty);
+  }
+
+  private static ObjectType<Egress> settings() {
+    var fields = new ObjectType.Fields<Egress>();
+    var fallback =
+        fields.optional(
+            "default",
+            Type.choice("EgressAction", EgressAction.class),
+            "what happens to names that no rule matches",
+            Egress::fallback);
+    var rules =
+        fields.defaulted(
+            "rules",
+            Type.list(RULE_OR_HOST).atMost(MOST).checkedLater(),
+            "the most specific matching rule decides",
+            Egress::rules);
+    var presets =
+        fields.defaulted(
+            "presets",
+            Type.list(NAME).atMost(100).checkedLater(),
+            "lists of the operator",
+            Egress::presets);
+    var secrets =
+        fields.defaulted(
+            "secrets",
+            Type.entries(NAME).named(VARIABLE),
+            "names of secrets by environment variable, which gets a placeholder",
+            Egress::secrets);
+    var bypass =
+        fields.defaulted(
+            "bypass",
+            Type.list(DESTINATION).atMost(MOST).checkedLater(),
+            "hosts whose TLS is never opened",
+            Egress::bypass);
+    var log =
+        fields.defaulted(
+            "log",
+            Type.choice("EgressLog", LogLevel.class),
+            "which connections are events; default denials",
+            egress -> egress.logConnections() ? LogLevel.CONNECTIONS : LogLevel.DENIALS);
+    var limits =
+        fields.defaulted("limits", LIMITS, "limits of all connections together", Egress::limits);
+    return fields
+        .as(
+            "Egress",
+            in ->
+                new Egress(
+                    in.find(fallback),
+                    in.get(rules, List.of()),
+                    in.get(presets, List.of()),
+                    in.get(secrets, Map.of()),
+                    in.get(bypass, List.of()),
+                    in.get(log, LogLevel.DENIALS) == LogLevel.CONNECTIONS,
+                    in.get(limits, Egress.Limits.NONE)))
+        .inRequests("EgressRequest");
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.document;
 
+import dev.isola.document.field.DocumentReader;
 import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Installer;
 import dev.isola.document.recipe.Recipe;

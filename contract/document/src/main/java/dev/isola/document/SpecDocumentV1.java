@@ -1,11 +1,14 @@
 package dev.isola.document;
 
+import dev.isola.document.field.DocumentReader;
+import dev.isola.document.field.Field;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.Violation;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,11 +31,13 @@ final class SpecDocumentV1 {
               "diskMB", "disk",
               "timeoutSeconds", "timeoutSeconds"));
 
-  /**
-   * The fields that only version 1 has, for the error message when {@code apiVersion} is missing.
-   */
-  static final Map<String, String> ONLY_IN_V1 =
-      Map.of(LIMITS, "apiVersion v1", "networkMode", "apiVersion v1");
+  /** The fields that version 1 does not have. */
+  static final Map<String, String> ONLY_IN_V2 =
+      RequestFields.REQUEST.fields().stream()
+          .filter(field -> field.otherVersion().isEmpty())
+          .flatMap(Field::names)
+          .filter(name -> !KEPT.contains(name) && !name.equals("apiVersion"))
+          .collect(Collectors.toMap(name -> name, any -> "apiVersion v2"));
 
   private SpecDocumentV1() {}
 
@@ -69,7 +74,7 @@ final class SpecDocumentV1 {
     DocumentReader document = DocumentReader.of(v1, violations);
     document.expect("apiVersion", LIMITS, "networkMode");
     document.expect(KEPT.toArray(String[]::new));
-    document.rejectUnknownFields(SpecDocument.ONLY_IN_V2);
+    document.rejectUnknownFields(ONLY_IN_V2);
     if (v1.get(LIMITS) instanceof Map<?, ?>) {
       document
           .object(LIMITS)

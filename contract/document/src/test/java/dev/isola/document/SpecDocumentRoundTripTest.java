@@ -116,19 +116,20 @@ class SpecDocumentRoundTripTest {
     }
 
     private CreateRequest plainRequest() {
-      return new CreateRequest(
-          spec(),
-          new Lifecycle(
-              any.optional(() -> duration(1)),
-              Optional.empty(),
-              any.oneOf(ExpiryAction.values()),
-              any.oneOf(ExpiryAction.values()),
-              any.flag()),
-          Placement.DEFAULT.withWorkload(any.oneOf(Workload.values())).withRequirements(require()),
-          any.map(4, this::word, this::text),
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty());
+      return CreateRequest.builder(spec())
+          .lifecycle(
+              new Lifecycle(
+                  any.optional(() -> duration(1)),
+                  Optional.empty(),
+                  any.oneOf(ExpiryAction.values()),
+                  any.oneOf(ExpiryAction.values()),
+                  any.flag()))
+          .placement(
+              Placement.DEFAULT
+                  .withWorkload(any.oneOf(Workload.values()))
+                  .withRequirements(require()))
+          .tags(any.map(4, this::word, this::text))
+          .build();
     }
 
     private Requirements require() {

@@ -212,7 +212,6 @@ class SpecDocumentTest {
     assertThat(request.tags()).isEqualTo(Map.of("team", "red"));
   }
 
-  /** As stored in the ledger of an earlier version. */
   @Test
   void requiredLimitsOfTheResourcesSectionAreRequirements() {
     CreateRequest request =

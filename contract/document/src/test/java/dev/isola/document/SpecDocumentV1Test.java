@@ -128,7 +128,7 @@ class SpecDocumentV1Test {
         SandboxSpec.builder(FRESH).cwd("/x").init(Command.shell("x")).linger(Duration.ZERO).build();
     CreateRequest request = CreateRequest.auto(full).withTtl(Duration.ofSeconds(1));
     for (String name : SpecDocument.toMap(request).keySet()) {
-      assertThat(FULL.containsKey(name) || SpecDocument.ONLY_IN_V2.containsKey(name))
+      assertThat(FULL.containsKey(name) || SpecDocumentV1.ONLY_IN_V2.containsKey(name))
           .as(name)
           .isTrue();
     }

@@ -2,20 +2,16 @@ import { useEffect, useState } from 'preact/hooks';
 import { html, Badge, Dialog, Field, Problem, toast, useLoad } from './ui.js';
 import * as api from './api.js';
 import * as store from './store.js';
+import { addFields, fieldsOf, pairs } from './fields.js';
 
-/** `KEY=VALUE` lines as an object. */
-function pairs(text) {
-  const result = {};
-  for (const line of text.split('\n').map((one) => one.trim()).filter(Boolean)) {
-    const at = line.indexOf('=');
-    if (at < 1) throw new Error(`"${line}" is not NAME=VALUE`);
-    result[line.slice(0, at)] = line.slice(at + 1);
-  }
-  return result;
-}
+/** The fields for which the form has an input of its own. */
+const COVERED = new Set([
+  'name', 'image', 'provider', 'apiVersion', 'strictNoFallback', 'strict_no_fallback', 'ttlSeconds', 'env', 'tags',
+  'resources.cpu', 'resources.memory', 'network.mode', 'network.enabled', 'network.allowDomains', 'require.isolation',
+]);
 
 /** The request that a form stands for; what is empty is left to the server. */
-export function requestOf(form) {
+export function requestOf(form, others = []) {
   const whole = (text) => (text === '' ? undefined : Number(text));
   const given = (object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== ''));
   const resources = given({ cpu: whole(form.cpu), memory: whole(form.memory) });
@@ -24,27 +20,28 @@ export function requestOf(form) {
   const object = (value) => (Object.keys(value).length ? value : undefined);
   const domains = form.domains.split(/[\s,]+/).filter(Boolean);
   if (domains.length) network.allowDomains = domains;
-  return given({
+  const request = given({
     name: form.name, image: form.image, provider: form.provider,
     ttlSeconds: form.ttl === '' ? undefined : Number(form.ttl) * 60,
     env: object(pairs(form.env)), tags: object(pairs(form.tags)),
     resources: object(resources), network: object(network), require: object(require),
     strictNoFallback: form.strict || undefined,
   });
+  return addFields(request, others, form.others);
 }
 
 const BLANK = {
-  name: '', image: '', provider: '', isolation: '', network: '', domains: '', cpu: '', memory: '', ttl: '', env: '', tags: '', strict: false,
+  name: '', image: '', provider: '', isolation: '', network: '', domains: '', cpu: '', memory: '', ttl: '', env: '', tags: '', strict: false, others: {},
 };
 
 /** Asks the server, a moment after the last change, which provider it would choose. */
-function useSelection(form) {
+function useSelection(form, others) {
   const [state, setState] = useState({});
   useEffect(() => {
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const { name, ...rest } = requestOf(form);
+        const { name, ...rest } = requestOf(form, others);
         const answer = await api.post(api.path('selection'), rest, { signal: abort.signal });
         setState({ answer });
       } catch (error) {
@@ -70,13 +67,34 @@ function Why({ selection }) {
         ${one.fix && html`<div class="dim">${one.fix}</div>`}</li>`)}</ul>`;
 }
 
+/** Inputs for fields; what is empty is left to the server. */
+const FieldInputs = ({ fields, texts, onText }) => fields.map((field) => html`
+  <${Field} key=${field.path} label=${field.path} hint=${field.hint}>${(id) => input(id, field, texts[field.path] ?? '', (event) => onText(field.path, event.target.value))}<//>`);
+
+function input(id, { kind, schema, secret }, value, change) {
+  switch (kind) {
+    case 'flag':
+    case 'choice': {
+      const options = kind === 'flag' ? ['true', 'false'] : schema.enum;
+      return html`<select id=${id} value=${value} onChange=${change}>
+        <option value="">the default</option>${options.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>`;
+    }
+    case 'number': return html`<input id=${id} type="number" step="any" min=${schema.minimum} max=${schema.maximum} value=${value} onInput=${change} />`;
+    case 'pairs':
+    case 'json': return html`<textarea id=${id} rows="2" value=${value} onInput=${change}></textarea>`;
+    default: return html`<input id=${id} type=${secret ? 'password' : 'text'} autocomplete=${secret ? 'new-password' : undefined} value=${value} onInput=${change} />`;
+  }
+}
+
 export function CreateDialog({ onClose }) {
   const [form, setForm] = useState(BLANK);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const images = useLoad(() => api.get(api.path('images')), []);
   const providers = useLoad(() => api.get(api.path('providers')), []);
-  const selection = useSelection(form);
+  const document = useLoad(() => api.get(api.path('openapi.json')), []);
+  const others = document.data ? fieldsOf(document.data, COVERED) : [];
+  const selection = useSelection(form, others);
   const set = (key) => (event) => setForm({ ...form, [key]: event.target.type === 'checkbox' ? event.target.checked : event.target.value });
   const input = (key, extra = {}) => (id) => html`<input id=${id} value=${form[key]} onInput=${set(key)} ...${extra} />`;
   const choice = (key, options) => (id) => html`
@@ -86,7 +104,7 @@ export function CreateDialog({ onClose }) {
     setBusy(true);
     setError(null);
     try {
-      const sandbox = await api.post(api.path('sandboxes'), requestOf(form));
+      const sandbox = await api.post(api.path('sandboxes'), requestOf(form, others));
       store.putSandbox(sandbox);
       toast(`${sandbox.name ?? sandbox.id} runs on ${sandbox.provider}`);
       location.hash = `/sandboxes/${sandbox.id}/terminal`;
@@ -114,6 +132,8 @@ export function CreateDialog({ onClose }) {
               <${Field} label="Environment" hint="NAME=VALUE, one on each line">${(id) => html`<textarea id=${id} rows="3" value=${form.env} onInput=${set('env')}></textarea>`}<//>
               <${Field} label="Tags" hint="NAME=VALUE, one on each line">${(id) => html`<textarea id=${id} rows="2" value=${form.tags} onInput=${set('tags')}></textarea>`}<//>
               <label class="check"><input type="checkbox" checked=${form.strict} onChange=${set('strict')} /> Fail rather than use another provider</label></details>
+            <details><summary>Other fields</summary>
+              <${FieldInputs} fields=${others} texts=${form.others} onText=${(path, text) => setForm({ ...form, others: { ...form.others, [path]: text } })} /></details>
           </div>
           <section class="card" aria-live="polite"><h3>Which provider, and why</h3><${Why} selection=${selection} /></section>
         </div>

@@ -17,6 +17,9 @@ public record BoundSecret(String name, List<String> placeholders, Secret value, 
   /** Shorter texts occur by chance. */
   public static final int MIN_LENGTH = 8;
 
+  /** The beginning of a value that a response may contain: it occurs by chance. */
+  static final int MOST_DISCLOSED = MIN_LENGTH / 2;
+
   /** Longer values are not replaced in bodies, which bounds what is held back. */
   static final int MAX_LENGTH_IN_BODIES = 4 * 1024;
 

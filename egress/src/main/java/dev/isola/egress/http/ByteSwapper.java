@@ -3,6 +3,7 @@ package dev.isola.egress.http;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * Replaces byte sequences in a stream by others of the same length. A sequence may be split over
@@ -53,12 +54,15 @@ final class ByteSwapper {
     }
     byte[] all = Arrays.copyOf(held, held.length + length);
     System.arraycopy(piece, at, all, held.length, length);
-    return process(all, false);
+    return process(all, OptionalInt.empty());
   }
 
-  /** Returns the bytes that are left at the end of the stream. */
-  byte[] end() {
-    return process(held, true);
+  /**
+   * Returns the bytes that are left at the end of the stream. If more than {@code most} of them are
+   * the beginning of a sequence, they are replaced by that of its replacement.
+   */
+  byte[] end(int most) {
+    return process(held, OptionalInt.of(most));
   }
 
   boolean holds() {
@@ -88,7 +92,10 @@ final class ByteSwapper {
     return bytes;
   }
 
-  private byte[] process(byte[] all, boolean last) {
+  /**
+   * @param most as in {@link #end}; empty if more follows
+   */
+  private byte[] process(byte[] all, OptionalInt most) {
     int at = 0;
     scan:
     while (at < all.length) {
@@ -96,12 +103,14 @@ final class ByteSwapper {
         for (Swap swap : swaps) {
           int length = Math.min(swap.from().length, all.length - at);
           if (Arrays.equals(all, at, at + length, swap.from(), 0, length)) {
-            if (length == swap.from().length) {
+            boolean replaced =
+                length == swap.from().length || (most.isPresent() && length > most.getAsInt());
+            if (replaced) {
               System.arraycopy(swap.to(), 0, all, at, length);
               at += length;
               continue scan;
             }
-            if (!last) {
+            if (most.isEmpty()) {
               break scan;
             }
           }

@@ -20,6 +20,17 @@ final class Bytes {
     return -1;
   }
 
+  /** Returns a copy with small letters instead of capital ones. */
+  static byte[] lowerCase(byte[] text) {
+    byte[] result = text.clone();
+    for (int i = 0; i < result.length; i++) {
+      if (result[i] >= 'A' && result[i] <= 'Z') {
+        result[i] = (byte) (result[i] + ('a' - 'A'));
+      }
+    }
+    return result;
+  }
+
   /** Replaces every occurrence. Returns the same array if there is none. */
   static byte[] replace(byte[] all, byte[] from, byte[] to) {
     int found = indexOf(all, from, 0);

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
@@ -236,8 +237,9 @@ final class Http1Responses {
     } catch (MalformedHttpException e) {
       return fail(exchange, "the response of the server is malformed: " + e.getMessage());
     }
-    if (!empty && secrets.masksResponses() && isEncoded(head)) {
-      return fail(exchange, HttpGate.ENCODED_RESPONSE);
+    Optional<String> problem = empty ? Optional.empty() : unsearchable(status, head);
+    if (problem.isPresent()) {
+      return fail(exchange, problem.get());
     }
     connection.observer().allowed(exchange.method, exchange.path, status);
     begun = true;
@@ -249,9 +251,11 @@ final class Http1Responses {
     return complete(delimited && keptAlive);
   }
 
-  static boolean isEncoded(HttpHead head) {
-    return head.elements("content-encoding").stream()
-        .anyMatch(coding -> !coding.equals("identity"));
+  /** Returns why a response cannot be searched for secrets although it has to be. */
+  private Optional<String> unsearchable(int status, HttpHead head) {
+    return secrets.masksResponses()
+        ? ResponseForm.problem(status, head.fields())
+        : Optional.empty();
   }
 
   private static boolean isKeptAlive(HttpHead head, boolean http10) {
@@ -309,6 +313,10 @@ final class Http1Responses {
   private boolean tunnel(Exchange exchange, HttpHead head, HttpReader reader) throws IOException {
     if (!exchange.upgrade) {
       return fail(exchange, "the server changed the protocol without being asked to");
+    }
+    Optional<String> problem = unsearchable(101, head);
+    if (problem.isPresent()) {
+      return fail(exchange, problem.get());
     }
     connection.observer().allowed(exchange.method, exchange.path, 101);
     begun = true;

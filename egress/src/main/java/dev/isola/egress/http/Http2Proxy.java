@@ -531,13 +531,13 @@ final class Http2Proxy {
       return;
     }
     boolean interim = head.getStatus() < 200;
-    boolean encoded =
-        fields.stream()
-            .anyMatch(f -> f.is("content-encoding") && !f.text().equalsIgnoreCase("identity"));
     boolean bodiless = last || stream.method.equals("HEAD") || head.getStatus() == 304;
-    if (!interim && encoded && !bodiless && secrets.masksResponses()) {
-      replace(id, stream, HttpGate.ENCODED_RESPONSE);
-      return;
+    if (!interim && !bodiless && secrets.masksResponses()) {
+      Optional<String> problem = ResponseForm.problem(head.getStatus(), fields);
+      if (problem.isPresent()) {
+        replace(id, stream, problem.get());
+        return;
+      }
     }
     if (!interim && !stream.responded) {
       stream.responded = true;

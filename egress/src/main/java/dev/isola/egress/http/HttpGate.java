@@ -27,9 +27,11 @@ import javax.net.ssl.SSLException;
  */
 public final class HttpGate {
   static final int MAX_HEAD = 64 * 1024;
-  static final String ENCODED_RESPONSE =
-      "the server compressed its response although this was not asked for, so that it cannot be"
-          + " searched for secrets";
+
+  private static final String FOREIGN_NAME = "the client asked by TLS (SNI) for another host";
+
+  /** The record of a fatal alert. */
+  private static final byte[] UNRECOGNIZED_NAME = {21, 3, 3, 0, 2, 2, 112};
 
   private static final int TLS_HANDSHAKE = 0x16;
   private static final int TLS_MAJOR_VERSION = 3;
@@ -204,9 +206,21 @@ public final class HttpGate {
     TlsInterceptor interceptor =
         new TlsInterceptor(
             target.host(), target.port(), target.authority(), trust, () -> dial(dialer, monitor));
+    HandshakeBudget budget = target.authority().handshakes();
     TlsConnection client;
     try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.handshake())) {
+      if (asksForAnother(plain, target.host())) {
+        plain.write(ByteBuffer.wrap(UNRECOGNIZED_NAME));
+        plain.shutdownOutput();
+        observer.denied("", "", FOREIGN_NAME);
+        return;
+      }
+      if (!budget.take()) {
+        observer.denied("", "", "the sandbox begins more TLS handshakes than it completes");
+        return;
+      }
       client = interceptor.accept(plain);
+      budget.giveBack();
     } catch (SSLException | EOFException e) {
       reportHandshake(interceptor, e, observer);
       return;
@@ -216,10 +230,15 @@ public final class HttpGate {
     proxy(connection, target, client.engine().getApplicationProtocol());
   }
 
+  private static boolean asksForAnother(MonitoredConnection client, String host)
+      throws IOException {
+    return ClientHello.serverName(client).filter(name -> !name.equalsIgnoreCase(host)).isPresent();
+  }
+
   private static void reportHandshake(
       TlsInterceptor interceptor, IOException e, Observer observer) {
     if (interceptor.foreignName()) {
-      observer.denied("", "", "the client asked by TLS (SNI) for another host");
+      observer.denied("", "", FOREIGN_NAME);
     } else {
       observer.failed(
           "the TLS handshake with the client failed ("
@@ -230,7 +249,8 @@ public final class HttpGate {
 
   /**
    * Answers a connection that is denied: with status 403 and the reason if it is HTTP, also within
-   * TLS; otherwise with a reset. Closes the connection.
+   * TLS unless the sandbox has many such connections; otherwise with a reset. Closes the
+   * connection.
    */
   public void refuse(
       PortDialing.Connection client,
@@ -268,7 +288,9 @@ public final class HttpGate {
       switch (protocol(plain, monitor)) {
         case HTTP -> refuse(plain, denial, monitor);
         case TLS -> {
-          if (TlsInterceptor.isHost(host)) {
+          if (TlsInterceptor.isHost(host)
+              && !asksForAnother(plain, host)
+              && authority.refusals().take()) {
             TlsInterceptor interceptor =
                 new TlsInterceptor(
                     host,

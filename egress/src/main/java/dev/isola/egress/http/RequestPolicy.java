@@ -102,7 +102,7 @@ final class RequestPolicy {
     for (Field field : request.fields()) {
       boolean replaced =
           set.keySet().stream().anyMatch(name -> isSame(name, field.name()))
-              || (secrets.masksResponses() && field.is("accept-encoding"));
+              || (secrets.masksResponses() && !ResponseForm.isKeptBy(field));
       if (!replaced) {
         fields.add(secrets.substitute(field));
       }
@@ -121,13 +121,17 @@ final class RequestPolicy {
     return name.replace('_', '-').equalsIgnoreCase(other.replace('_', '-'));
   }
 
-  /** Returns whether a field after the body can be passed on: none that a rule checks or sets. */
+  /**
+   * Returns whether a field after the body can be passed on: none that a rule checks or sets, and
+   * none that is left out of a head.
+   */
   boolean isSafeTrailer(Field field) {
     String name = field.name().toLowerCase(Locale.ROOT);
     return !HttpRuleMatcher.isReserved(name)
         && !name.startsWith("content-")
         && !name.equals("authorization")
         && !name.equals("cookie")
+        && (!secrets.masksResponses() || ResponseForm.isKeptBy(field))
         && rules.headerNames().noneMatch(known -> isSame(known, field.name()));
   }
 }

@@ -46,8 +46,20 @@ public final class SandboxAuthority {
   private static final int MAX_SESSIONS = 64;
   private static final int FORMAT = 1;
 
+  /** Clients open many connections at once, and complete their handshakes. */
+  private static final int MAX_UNFINISHED = 256;
+
+  private static final int UNFINISHED_PER_SECOND = 10;
+
+  /** A denial inside of TLS is a courtesy: beyond that, denied connections are reset. */
+  private static final int MAX_REFUSED = 64;
+
+  private static final int REFUSED_PER_SECOND = 2;
+
   private final SigningCertificate authority;
   private final InstantSource clock;
+  private final HandshakeBudget handshakes;
+  private final HandshakeBudget refusals;
   private final ReentrantLock lock = new ReentrantLock();
 
   /** The least recently used host is first. */
@@ -58,6 +70,18 @@ public final class SandboxAuthority {
   private SandboxAuthority(SigningCertificate authority, InstantSource clock) {
     this.authority = authority;
     this.clock = clock;
+    this.handshakes = new HandshakeBudget(clock, MAX_UNFINISHED, UNFINISHED_PER_SECOND);
+    this.refusals = new HandshakeBudget(clock, MAX_REFUSED, REFUSED_PER_SECOND);
+  }
+
+  /** Returns the budget of handshakes that clients do not complete. */
+  HandshakeBudget handshakes() {
+    return handshakes;
+  }
+
+  /** Returns the budget of handshakes on denied connections. */
+  HandshakeBudget refusals() {
+    return refusals;
   }
 
   /** Creates an authority with a new key. */

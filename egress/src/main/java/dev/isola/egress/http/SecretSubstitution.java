@@ -18,10 +18,10 @@ import java.util.regex.Pattern;
  *
  * <p>A response is searched for each value as it is, percent-encoded, escaped as in JSON, and in
  * the credentials of Basic authentication that were sent. A host that returns a value in yet
- * another form, or in parts, discloses it: a secret must be bound to trustworthy hosts only. An
- * encoded response cannot be searched, so requests ask for {@code identity} whenever a secret is
- * bound to the host (a value that one request stores can be returned by the next), and a response
- * that is encoded nevertheless is replaced by an error.
+ * another form, or in parts, discloses it: a secret must be bound to trustworthy hosts only. The
+ * sandbox cannot choose such a form: {@link ResponseForm} keeps requests from asking for it
+ * whenever a secret is bound to the host (a value that one request stores can be returned by the
+ * next).
  */
 final class SecretSubstitution {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{secret\\.([^}]*)\\}");
@@ -217,16 +217,27 @@ final class SecretSubstitution {
 
   /** Returns the bytes with placeholders instead of secrets. */
   byte[] mask(byte[] value) {
-    byte[] result = value;
-    for (ByteSwapper.Swap mask : masks) {
-      result = Bytes.replace(result, mask.from(), mask.to());
-    }
-    return result;
+    ByteSwapper swapper = responseBody();
+    byte[] first = swapper.next(value, 0, value.length);
+    byte[] rest = swapper.end(BoundSecret.MOST_DISCLOSED);
+    byte[] all = Arrays.copyOf(first, first.length + rest.length);
+    System.arraycopy(rest, 0, all, first.length, rest.length);
+    return all;
   }
 
+  /** Masks the values of fields, and leaves out fields with a secret in their name. */
   List<Field> mask(List<Field> fields) {
     return masks.isEmpty()
         ? fields
-        : fields.stream().map(field -> new Field(field.name(), mask(field.value()))).toList();
+        : fields.stream()
+            .filter(field -> !isNamedBySecret(field))
+            .map(field -> new Field(field.name(), mask(field.value())))
+            .toList();
+  }
+
+  private boolean isNamedBySecret(Field field) {
+    byte[] name = Bytes.lowerCase(bytes(field.name()));
+    return masks.stream()
+        .anyMatch(mask -> Bytes.indexOf(name, Bytes.lowerCase(mask.from()), 0) >= 0);
   }
 }

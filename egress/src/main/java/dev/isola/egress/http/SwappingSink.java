@@ -27,7 +27,7 @@ final class SwappingSink {
   /**
    * @param mostReleased how many bytes of a sequence may be released. In a request a sequence is a
    *     placeholder, and any part of it may pass. In a response it is a secret: the few bytes that
-   *     end a message by chance pass, more do not.
+   *     end a message by chance pass, more do not, not even if the response ends with them.
    */
   SwappingSink(ByteSwapper swapper, Sink sink, ConnectionMonitor monitor, int mostReleased) {
     this.swapper = swapper;
@@ -41,7 +41,7 @@ final class SwappingSink {
   }
 
   static SwappingSink ofResponse(ByteSwapper swapper, Sink sink, ConnectionMonitor monitor) {
-    return new SwappingSink(swapper, sink, monitor, BoundSecret.MIN_LENGTH / 2);
+    return new SwappingSink(swapper, sink, monitor, BoundSecret.MOST_DISCLOSED);
   }
 
   void write(byte[] piece, int at, int length) throws IOException {
@@ -60,7 +60,7 @@ final class SwappingSink {
     lock.lock();
     try {
       pieces++;
-      pass(swapper.end());
+      pass(swapper.end(mostReleased));
     } finally {
       lock.unlock();
     }

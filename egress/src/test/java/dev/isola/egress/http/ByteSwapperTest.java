@@ -26,7 +26,7 @@ class ByteSwapperTest {
       at = border;
     }
     out.writeBytes(swapper.next(bytes, at, bytes.length - at));
-    out.writeBytes(swapper.end());
+    out.writeBytes(swapper.end(Integer.MAX_VALUE));
     return out.toString(ISO_8859_1);
   }
 
@@ -87,6 +87,30 @@ class ByteSwapperTest {
     assertThat(swapper.release(2)).isEmpty();
     assertThat(swapper.next("bdz".getBytes(ISO_8859_1), 0, 3)).asString().isEqualTo("3456z");
     assertThat(swapper.holds()).isFalse();
+  }
+
+  @Test
+  void beginningOfASecretAtTheEndIsReplacedUnlessItIsShort() {
+    for (int length = 1; length < 6; length++) {
+      ByteSwapper swapper = new ByteSwapper(List.of(ONE, LONGER), true);
+      byte[] text = ("xabcabd" + "abcabd".substring(0, length)).getBytes(ISO_8859_1);
+      String first = new String(swapper.next(text, 0, text.length), ISO_8859_1);
+      String rest = new String(swapper.end(3), ISO_8859_1);
+      assertThat(first + rest)
+          .isEqualTo(
+              "x123456"
+                  + (length <= 3
+                      ? "abcabd".substring(0, length)
+                      : "87654321".substring(0, length)));
+    }
+  }
+
+  @Test
+  void releasedBytesCountForTheBeginningAtTheEnd() {
+    ByteSwapper swapper = new ByteSwapper(List.of(ONE), true);
+    assertThat(swapper.next("xabca".getBytes(ISO_8859_1), 0, 5)).asString().isEqualTo("x");
+    assertThat(swapper.release(2)).asString().isEqualTo("ab");
+    assertThat(swapper.end(2)).asString().isEqualTo("34");
   }
 
   @Test

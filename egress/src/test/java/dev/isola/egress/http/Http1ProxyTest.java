@@ -19,6 +19,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -512,6 +513,166 @@ class Http1ProxyTest {
     client = connect(server, List.of(), secret());
     send(client, get("/"));
     assertThat(response(client)).startsWith("HTTP/1.1 502").contains("compressed");
+  }
+
+  @Test
+  void clientCannotChooseTheFormOfAResponseWithASecret() throws Exception {
+    List<String> choices =
+        List.of(
+            "Range: bytes=0-9",
+            "If-Range: \"a\"",
+            "Request-Range: bytes=0-9",
+            "x_ms_range: bytes=0-9",
+            "Accept-Encoding: gzip",
+            "accept_encoding: gzip",
+            "Accept-Charset: utf-16",
+            "grpc-accept-encoding: gzip",
+            "A-IM: vcdiff",
+            "X-Goog-Encode-Response-If-Executable: base64");
+    List<String> others =
+        List.of(
+            "Accept: text/plain",
+            "Accept-Language: de",
+            "X-Api-Key: " + VALUE,
+            "If-None-Match: \"a\"",
+            "Content-Encoding: gzip",
+            "Content-Range: bytes 0-9/10");
+    String request =
+        "GET / HTTP/1.1\r\nHost: api.example\r\n"
+            + String.join("\r\n", choices)
+            + "\r\n"
+            + String.join("\r\n", others)
+            + "\r\n\r\n";
+    RawServer server = use(RawServer.responding(OK));
+    Socket client = connect(server, List.of());
+    send(client, request);
+    assertThat(server.request()).as("a host without a secret").isEqualTo(request);
+    client = connect(server, List.of(), secret());
+    send(client, request);
+    assertThat(server.request())
+        .isEqualTo(
+            "GET / HTTP/1.1\r\nHost: api.example\r\n"
+                + String.join("\r\n", others)
+                + "\r\naccept-encoding: identity\r\n\r\n");
+    send(
+        client,
+        "POST / HTTP/1.1\r\nHost: api.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nRange: bytes=0-9\r\nX-Sum: 10\r\n\r\n");
+    assertThat(server.request()).as("after the body").endsWith("0\r\nX-Sum: 10\r\n\r\n");
+  }
+
+  @Test
+  void webSocketOfAHostWithASecretHasNoExtensions() throws Exception {
+    String accepted = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n";
+    RawServer server = use(RawServer.responding(accepted + "\r\n"));
+    Socket client = connect(server, List.of(), secret());
+    String request =
+        "GET / HTTP/1.1\r\nHost: api.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: a\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: chat\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n";
+    send(client, request);
+    assertThat(response(client)).startsWith("HTTP/1.1 101");
+    assertThat(server.request())
+        .contains("Sec-WebSocket-Key: a", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol")
+        .doesNotContain("Extensions", "deflate");
+    RawServer other =
+        use(
+            RawServer.responding(
+                accepted + "Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"));
+    client = connect(other, List.of(), secret());
+    send(client, request);
+    assertThat(response(client)).startsWith("HTTP/1.1 502").contains("compressed");
+  }
+
+  @Test
+  void secretIsMaskedWhereAResponseEndsInsideIt() throws Exception {
+    for (int length = 1; length < VALUE.length(); length++) {
+      String cut = "value=" + VALUE.substring(0, length);
+      String masked =
+          "value=" + (length <= 4 ? VALUE.substring(0, length) : PLACEHOLDER.substring(0, length));
+      for (String head :
+          List.of(
+              "Connection: close\r\n\r\n" + cut,
+              "Content-Length: " + cut.length() + "\r\n\r\n" + cut,
+              "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\nX-Cut: %s\r\n\r\n"
+                  .formatted(cut.length(), cut, cut))) {
+        String response = "HTTP/1.1 200 OK\r\nX-Cut: " + cut + "\r\n" + head;
+        RawServer server =
+            use(
+                new RawServer(
+                    socket -> {
+                      RawServer.readRequest(socket.getInputStream());
+                      socket.getOutputStream().write(response.getBytes(ISO_8859_1));
+                    }));
+        Socket client = connect(server, List.of(), secret());
+        send(client, get("/"));
+        String seen = rest(client);
+        assertThat(seen).contains("X-Cut: " + masked + "\r\n");
+        assertThat(head.startsWith("Transfer") ? unchunk(seen) : seen).endsWith(masked);
+        assertThat(seen).doesNotContain(VALUE.substring(0, 5));
+      }
+    }
+  }
+
+  @Test
+  void secretInTheNameOfAFieldIsLeftOut() throws Exception {
+    String value = "sk-live-0123456789abcdef";
+    RawServer server =
+        use(
+            RawServer.responding(
+                "HTTP/1.1 200 OK\r\nX-%s: 1\r\nX-%s: 2\r\nX-Other: 3\r\nContent-Length: 2\r\n\r\nok"
+                    .formatted(value, value.toUpperCase(Locale.ROOT))));
+    Socket client =
+        connect(
+            server,
+            List.of(),
+            new BoundSecret("key", List.of(PLACEHOLDER), Secret.of(value), true));
+    send(client, get("/"));
+    assertThat(response(client))
+        .isEqualTo("HTTP/1.1 200 OK\r\nX-Other: 3\r\nContent-Length: 2\r\n\r\nok");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "206 Partial Content\r\nContent-Range: bytes 0-1/23",
+        "206 Partial Content",
+        "200 OK\r\nContent-Range: bytes 0-1/23",
+        "200 OK\r\nContent-Type: multipart/byteranges; boundary=x",
+        "226 IM Used\r\nIM: vcdiff",
+        "200 OK\r\nContent-Encoding: identity, br",
+        "200 OK\r\ngrpc-encoding: gzip",
+        "200 OK\r\nContent-Transfer-Encoding: base64",
+        "200 OK\r\nContent-Type: text/plain; charset=utf-16",
+        "200 OK\r\nContent-Type: text/plain; a=b; charset = \"UTF-16LE\"",
+        "200 OK\r\nContent-Type: text/plain; charset=utf-7"
+      })
+  void responseThatCannotBeSearchedIsNotPassedOn(String head) throws Exception {
+    RawServer server =
+        use(RawServer.responding("HTTP/1.1 " + head + "\r\nContent-Length: 2\r\n\r\nzz"));
+    Socket client = connect(server, List.of());
+    send(client, get("/"));
+    assertThat(response(client)).as("a host without a secret").endsWith("zz");
+    client = connect(server, List.of(), secret());
+    send(client, get("/"));
+    assertThat(response(client))
+        .startsWith("HTTP/1.1 502")
+        .contains("cannot be searched for secrets")
+        .doesNotContain("zz");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "200 OK\r\nContent-Type: text/html; charset=UTF-8\r\nContent-Encoding: identity",
+        "200 OK\r\nContent-Type: text/html; charset=windows-1252",
+        "200 OK\r\nContent-Type: application/octet-stream\r\nContent-Transfer-Encoding: binary",
+        "200 OK\r\ngrpc-accept-encoding: gzip\r\nAccept-Ranges: bytes",
+        "416 Range Not Satisfiable\r\nContent-Range: bytes */23"
+      })
+  void responseThatCanBeSearchedIsPassedOn(String head) throws Exception {
+    String response = "HTTP/1.1 " + head + "\r\nContent-Length: 2\r\n\r\nzz";
+    RawServer server = use(RawServer.responding(response));
+    Socket client = connect(server, List.of(), secret());
+    send(client, get("/"));
+    assertThat(response(client)).isEqualTo(response);
   }
 
   @Test

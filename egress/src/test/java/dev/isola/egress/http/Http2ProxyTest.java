@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -54,6 +55,7 @@ class Http2ProxyTest {
   private static final class Response {
     private int status;
     private final StringBuilder body = new StringBuilder();
+    private final Map<String, String> fields = new HashMap<>();
     private Optional<Integer> reset = Optional.empty();
     private boolean ended;
   }
@@ -163,6 +165,10 @@ class Http2ProxyTest {
         }
         case Http2Frame.HEADERS -> {
           MetaData message = decoder.decode(HeaderDecoder.readBlock(frame, in));
+          if (frame.stream() == stream) {
+            HeaderDecoder.fields(message)
+                .forEach(field -> response.fields.put(field.name(), field.text()));
+          }
           if (frame.stream() == stream && message instanceof MetaData.Response head) {
             response.status = head.getStatus();
           }
@@ -320,6 +326,48 @@ class Http2ProxyTest {
         .as("held bytes precede the end")
         .endsWith("\n\nisola-secret");
     assertUsable(3);
+  }
+
+  @Test
+  void secretIsMaskedWhereAResponseEndsInsideIt() throws Exception {
+    int stream = 1;
+    for (int length = 1; length <= VALUE.length(); length++) {
+      request(stream, true, head("GET", "api.example", "/ok/cut/" + length, "x-key", PLACEHOLDER));
+      Response response = response(stream);
+      String masked = (length <= 4 ? VALUE : PLACEHOLDER).substring(0, length);
+      assertThat(response.body).asString().isEqualTo(masked);
+      assertThat(response.fields).containsEntry("x-cut", masked).containsEntry("x-trailer", masked);
+      stream += 2;
+    }
+  }
+
+  @Test
+  void clientCannotChooseTheFormOfAResponseWithASecret() throws Exception {
+    request(
+        1,
+        true,
+        head(
+            "GET",
+            "api.example",
+            "/ok",
+            "range",
+            "bytes=0-9",
+            "accept-encoding",
+            "gzip",
+            "te",
+            "trailers",
+            "grpc-accept-encoding",
+            "gzip",
+            "accept",
+            "text/plain"));
+    assertThat(response(1).body.toString())
+        .contains("\naccept-encoding: identity\n", "\nte: trailers\n", "\naccept: text/plain\n")
+        .doesNotContain("range", "gzip");
+    request(3, true, head("GET", "api.example", "/ok/status/206"));
+    Response partial = response(3);
+    assertThat(partial.status).isEqualTo(502);
+    assertThat(partial.body).contains("cannot be searched for secrets");
+    assertUsable(5);
   }
 
   @Test

@@ -14,6 +14,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
@@ -27,6 +29,7 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -385,6 +388,66 @@ class HttpGateTest {
         HttpRequest.newBuilder(URI.create("http://localhost:" + relay.port() + "/")).build();
     assertThat(client(Version.HTTP_1_1).send(plain, BodyHandlers.ofString()).statusCode())
         .isEqualTo(403);
+  }
+
+  /** A first message costs a guest process nothing, since it can send the same one each time. */
+  @Test
+  void handshakesOfDeniedConnectionsAreFew() throws Exception {
+    SandboxAuthority few =
+        SandboxAuthority.create("few", InstantSource.fixed(Instant.parse("2026-01-31T12:00:00Z")));
+    relay =
+        new TestRelay(guest -> gate.refuse(guest, "localhost", 443, few, "no rule", "ask for one"));
+    resources.add(relay);
+    byte[] hello = ClientHelloTest.hello("localhost");
+    int answered = 0;
+    for (int i = 0; i < 200; i++) {
+      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), relay.port())) {
+        socket.setSoTimeout(10_000);
+        socket.getOutputStream().write(hello);
+        answered += socket.getInputStream().read() < 0 ? 0 : 1;
+      } catch (SocketException e) {
+        // A reset: not answered.
+      }
+    }
+    assertThat(answered).isEqualTo(64);
+  }
+
+  @Test
+  void handshakesThatAreNotCompletedAreFew() throws Exception {
+    SandboxAuthority few =
+        SandboxAuthority.create("few", InstantSource.fixed(Instant.parse("2026-01-31T12:00:00Z")));
+    int began = 0;
+    while (few.handshakes().take()) {
+      began++;
+    }
+    assertThat(began).isEqualTo(256);
+    TestRelay[] self = new TestRelay[1];
+    relay =
+        new TestRelay(
+            guest ->
+                gate.serve(
+                    guest,
+                    new HttpGate.Target("localhost", 443, List.of(), List.of(), few),
+                    () -> {
+                      throw new IOException("not reached");
+                    },
+                    self[0].observer()));
+    self[0] = relay;
+    resources.add(relay);
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), relay.port())) {
+      socket.setSoTimeout(10_000);
+      socket.getOutputStream().write(ClientHelloTest.hello("localhost"));
+      assertThatThrownBy(() -> socket.getInputStream().read()).isInstanceOf(SocketException.class);
+    }
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), relay.port())) {
+      socket.setSoTimeout(10_000);
+      socket.getOutputStream().write(ClientHelloTest.hello("other.example"));
+      assertThat(socket.getInputStream().readNBytes(7)).endsWith(2, 112);
+    }
+    assertThat(relay.events())
+        .containsExactlyInAnyOrder(
+            "denied   the sandbox begins more TLS handshakes than it completes",
+            "denied   the client asked by TLS (SNI) for another host");
   }
 
   @Test

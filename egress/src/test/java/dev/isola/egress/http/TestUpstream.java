@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
@@ -118,6 +119,13 @@ final class TestUpstream implements AutoCloseable {
       try (InputStream in = Content.Source.asInputStream(request)) {
         body = in.readAllBytes();
       }
+      if (path.startsWith("/ok/cut/")) {
+        cut(request, Integer.parseInt(path.substring(8)), response, callback);
+        return true;
+      }
+      if (path.startsWith("/ok/status/")) {
+        response.setStatus(Integer.parseInt(path.substring(11)));
+      }
       if (path.startsWith("/split/")) {
         split(body, Integer.parseInt(path.substring(7)), response, callback);
         return true;
@@ -154,6 +162,20 @@ final class TestUpstream implements AutoCloseable {
       }
       response.write(true, ByteBuffer.wrap(content), callback);
       return true;
+    }
+
+    /** Writes the beginning of a header as a header, byte by byte as a body, and as a trailer. */
+    private static void cut(Request request, int length, Response response, Callback callback)
+        throws Exception {
+      String cut = request.getHeaders().get("x-key").substring(0, length);
+      response.getHeaders().put("x-cut", cut);
+      response.setTrailersSupplier(() -> HttpFields.build().put("x-trailer", cut));
+      for (byte one : cut.getBytes(ISO_8859_1)) {
+        Callback.Completable written = new Callback.Completable();
+        response.write(false, ByteBuffer.wrap(new byte[] {one}), written);
+        written.get();
+      }
+      response.write(true, ByteBuffer.allocate(0), callback);
     }
 
     /** Writes the body in two pieces. */

@@ -273,14 +273,26 @@ public final class CapacityPool {
     return refusal(
         shortage,
         "no capacity: " + shortage.message() + waited,
-        "destroy a sandbox, request less, retry later, or raise "
-            + (shortage.resource().equals("cpu")
-                ? capacity.cpuKey()
-                : capacity.memoryRemedyKeys()));
+        switch (shortage.resource()) {
+          case DiskHeadroom.RESOURCE ->
+              "destroy sandboxes, remove snapshots or images or otherwise free disk space, which"
+                  + " takes effect without a restart, or request a smaller disk";
+          case "cpu" -> retryOrRaise(capacity.cpuKey());
+          default -> retryOrRaise(capacity.memoryRemedyKeys());
+        });
+  }
+
+  private static String retryOrRaise(String keys) {
+    return "destroy a sandbox, request less, retry later, or raise " + keys;
   }
 
   private SandboxException refusal(Shortage shortage, String what, String remedy) {
-    return Fault.of(ErrorCode.RESOURCE_LIMIT, what, remedy)
+    return Fault.of(
+            shortage.resource().equals(DiskHeadroom.RESOURCE)
+                ? ErrorCode.DISK_FULL
+                : ErrorCode.RESOURCE_LIMIT,
+            what,
+            remedy)
         .with("resource", shortage.resource())
         .with("limit", shortage.free())
         .with("actual", shortage.needed())

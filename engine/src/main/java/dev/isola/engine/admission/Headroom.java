@@ -4,15 +4,20 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Decides whether the machine has memory for one more sandbox. A memory limit is a ceiling, not the
- * usage: the memory available now must be at least the limit divided by the overcommit factor.
+ * Decides whether the machine has memory and disk space for one more sandbox. A memory limit is a
+ * ceiling, not the usage: the memory available now must be at least the limit divided by the
+ * overcommit factor.
  *
  * @param overcommit how many times the available memory the limit of a new sandbox may be
  * @param maxStalledPercent the memory pressure at which no sandbox is admitted
  * @param memoryMb the total memory of the machine
  */
 public record Headroom(
-    double overcommit, double maxStalledPercent, long memoryMb, Supplier<MachineState> machine) {
+    double overcommit,
+    double maxStalledPercent,
+    long memoryMb,
+    Supplier<MachineState> machine,
+    DiskHeadroom disks) {
   /**
    * The memory reserved for a sandbox that is starting. Later usage shows up in the available
    * memory.
@@ -24,7 +29,8 @@ public record Headroom(
 
   /** For sandboxes that do not run on this machine. */
   public static final Headroom UNCHECKED =
-      new Headroom(1_000_000, 100, Long.MAX_VALUE >> 24, () -> MachineState.UNKNOWN);
+      new Headroom(
+          1_000_000, 100, Long.MAX_VALUE >> 24, () -> MachineState.UNKNOWN, DiskHeadroom.UNCHECKED);
 
   /** Returns the shortage if the sandbox can never fit into the machine. */
   Optional<Shortage> permanentShortage(Resources requested) {
@@ -41,6 +47,10 @@ public record Headroom(
    * @param starting the number of sandboxes that are being created
    */
   Optional<Shortage> currentShortage(Resources requested, int starting) {
+    return memoryShortage(requested, starting).or(() -> disks.currentShortage(requested, starting));
+  }
+
+  private Optional<Shortage> memoryShortage(Resources requested, int starting) {
     MachineState state = machine.get();
     if (state.stalledPercent().isPresent()
         && state.stalledPercent().getAsDouble() >= maxStalledPercent) {

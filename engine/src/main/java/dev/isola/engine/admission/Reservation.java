@@ -1,6 +1,6 @@
 package dev.isola.engine.admission;
 
-/** Memory and CPU reserved for one sandbox. Closing releases them. */
+/** Resources reserved for one sandbox. Closing releases them. */
 public final class Reservation implements AutoCloseable {
   private record Slot(CapacityPool admission, AdmissionQueue.Ticket ticket) {}
 

@@ -4,16 +4,22 @@ import dev.isola.spi.spec.ResourceLimits;
 import java.math.BigDecimal;
 
 /**
- * Memory and CPU.
+ * Memory, CPU and disk space.
  *
  * @param milliCpu thousandths of a CPU. An integer, so that repeated addition and subtraction stay
  *     exact.
+ * @param diskMb a disk limit; the space that is free decides about it, and never the sum
  */
-public record Resources(long memoryMb, long milliCpu) {
+public record Resources(long memoryMb, long milliCpu, long diskMb) {
   public static final Resources NONE = new Resources(0, 0);
 
   /** Larger than any machine, and small enough that sums do not overflow. */
   public static final long UNLIMITED = 1L << 50;
+
+  /** Creates resources without disk space. */
+  public Resources(long memoryMb, long milliCpu) {
+    this(memoryMb, milliCpu, 0);
+  }
 
   public static Resources of(double cpu, long memoryMb) {
     return new Resources(memoryMb, (long) Math.ceil(cpu * 1000));
@@ -21,15 +27,16 @@ public record Resources(long memoryMb, long milliCpu) {
 
   /** Returns the resources to reserve for a sandbox with these limits. */
   public static Resources of(ResourceLimits limits) {
-    return of(limits.cpu(), limits.memoryMb());
+    Resources reserved = of(limits.cpu(), limits.memoryMb());
+    return new Resources(reserved.memoryMb, reserved.milliCpu, limits.diskMb());
   }
 
   public Resources plus(Resources more) {
-    return new Resources(memoryMb + more.memoryMb, milliCpu + more.milliCpu);
+    return new Resources(memoryMb + more.memoryMb, milliCpu + more.milliCpu, diskMb + more.diskMb);
   }
 
   Resources minus(Resources less) {
-    return new Resources(memoryMb - less.memoryMb, milliCpu - less.milliCpu);
+    return new Resources(memoryMb - less.memoryMb, milliCpu - less.milliCpu, diskMb - less.diskMb);
   }
 
   boolean fitsIn(Resources room) {

@@ -1,18 +1,24 @@
 package dev.isola.engine.config;
 
+import dev.isola.engine.admission.DiskHeadroom;
 import dev.isola.engine.admission.Headroom;
 import dev.isola.engine.admission.MachineState;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.health.ProbeSchedule;
 import dev.isola.engine.selection.HostAccess;
+import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.engine.selection.SelectionPolicy;
+import dev.isola.store.DiskReserve;
+import dev.isola.store.DiskSpace;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** A complete, valid configuration. Every value records its origin. */
 public final class Config {
@@ -127,6 +133,13 @@ public final class Config {
     return new HostAccess(get(ConfigKeys.ALLOW_HOST_NETWORK), get(ConfigKeys.ALLOW_HOST_FOLDERS));
   }
 
+  /** Returns the network modes that the operator allows sandboxes. */
+  public NetworkPolicy networks() {
+    return new NetworkPolicy(
+        get(ConfigKeys.ALLOW_NETWORKS),
+        !get(ConfigKeys.EGRESS_DENY).isEmpty() || !get(ConfigKeys.EGRESS_LIMIT_TO).isEmpty());
+  }
+
   public ProbeSchedule probeSchedule() {
     return new ProbeSchedule(get(ConfigKeys.HEALTH_INTERVAL), get(ConfigKeys.HEALTH_TIMEOUT));
   }
@@ -150,13 +163,37 @@ public final class Config {
     return capacities;
   }
 
-  /** Returns how the state of this machine limits admission. */
-  public Headroom headroom() {
+  /**
+   * Returns how the state of this machine limits admission.
+   *
+   * @param disks the file systems of the server
+   */
+  public Headroom headroom(DiskHeadroom disks) {
     return new Headroom(
         get(ConfigKeys.ADMISSION_MEMORY_OVERCOMMIT),
         get(ConfigKeys.ADMISSION_MAX_MEMORY_PRESSURE),
         machine.memoryMb(),
-        () -> MachineState.read(Path.of("/proc")));
+        () -> MachineState.read(Path.of("/proc")),
+        disks);
+  }
+
+  /**
+   * Returns how the disks of this machine limit admission: the data folder, that of each provider
+   * and the snapshot store, which may all be file systems of their own.
+   *
+   * @param providers the names of the providers
+   */
+  public DiskHeadroom disks(Collection<String> providers, DiskReserve reserve) {
+    Path data = get(ConfigKeys.DATA);
+    String snapshots = get(ConfigKeys.SNAPSHOTS_PLACE);
+    return new DiskHeadroom(
+        get(ConfigKeys.ADMISSION_DISK_OVERCOMMIT),
+        get(ConfigKeys.ADMISSION_MIN_FREE_DISK_MB),
+        get(ConfigKeys.ADMISSION_MIN_FREE_INODES),
+        Stream.concat(Stream.of(data), providers.stream().sorted().map(data::resolve)).toList(),
+        List.of(snapshots.startsWith("/") ? Path.of(snapshots) : data.resolve("snapshots")),
+        reserve,
+        DiskSpace::of);
   }
 
   /** Returns all values in a stable order, for display. */

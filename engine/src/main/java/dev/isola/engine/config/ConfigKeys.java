@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
 
 /**
  * All configuration keys except those of {@code providers} and {@code pool}; see docs/config.md.
@@ -35,6 +36,9 @@ public final class ConfigKeys {
       ConfigKey.of("allow_process", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_EMULATION =
       ConfigKey.of("allow_emulation", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Set<NetworkMode>> ALLOW_NETWORKS =
+      ConfigKey.of(
+          "allow_networks", new NetworkModes(), Set.of(NetworkMode.NONE, NetworkMode.FILTERED));
   public static final ConfigKey<Boolean> ALLOW_HOST_NETWORK =
       ConfigKey.of("allow_host_network", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_HOST_FOLDERS =
@@ -77,6 +81,12 @@ public final class ConfigKeys {
       ConfigKey.of("admission.memory_mb", new ScalarTypes.WholeNumber(0, 1L << 40), 0L);
   public static final ConfigKey<Double> ADMISSION_CPU =
       ConfigKey.of("admission.cpu", new ScalarTypes.Decimal(0, 1_000_000), 0.0);
+  public static final ConfigKey<Double> ADMISSION_DISK_OVERCOMMIT =
+      ConfigKey.of("admission.disk_overcommit", new ScalarTypes.Decimal(0.1, 1_000_000), 100.0);
+  public static final ConfigKey<Long> ADMISSION_MIN_FREE_DISK_MB =
+      ConfigKey.of("admission.min_free_disk_mb", new ScalarTypes.WholeNumber(0, 1L << 40), 256L);
+  public static final ConfigKey<Long> ADMISSION_MIN_FREE_INODES =
+      ConfigKey.of("admission.min_free_inodes", new ScalarTypes.WholeNumber(0, 1L << 40), 4096L);
   public static final ConfigKey<Duration> ADMISSION_QUEUE_TIMEOUT =
       ConfigKey.of(
           "admission.queue_timeout", new DurationType(Duration.ZERO, HOUR), Duration.ofSeconds(30));
@@ -85,6 +95,8 @@ public final class ConfigKeys {
           "sandbox.ttl",
           new DurationType(Duration.ZERO, Duration.ofDays(3650)),
           Duration.ofHours(24));
+  public static final ConfigKey<Long> SANDBOX_MAX_DISK_MB =
+      ConfigKey.of("sandbox.max_disk_mb", new ScalarTypes.WholeNumber(1, 1L << 30), 102_400L);
   public static final ConfigKey<ShutdownAction> SHUTDOWN =
       ConfigKey.of("shutdown", new EnumType<>(ShutdownAction.class), ShutdownAction.LEAVE);
   public static final ConfigKey<Optional<Secret>> STORE_URL =
@@ -127,6 +139,10 @@ public final class ConfigKeys {
       ConfigKey.of("server.rate.per_second", new ScalarTypes.WholeNumber(0, 1_000_000), 0L);
   public static final ConfigKey<Long> SERVER_BURST =
       ConfigKey.of("server.rate.burst", new ScalarTypes.WholeNumber(1, 1_000_000), 100L);
+  public static final ConfigKey<Long> SERVER_CONNECTIONS_PER_CLIENT =
+      ConfigKey.of("server.connections_per_client", new ScalarTypes.WholeNumber(0, 10_000), 2_500L);
+  public static final ConfigKey<List<String>> SERVER_TRUSTED_PROXIES =
+      ConfigKey.of("server.trusted_proxies", new EgressTypes.AddressBlocks(), List.of());
   public static final ConfigKey<Long> SERVER_FAILURES =
       ConfigKey.of("server.auth.failures", new ScalarTypes.WholeNumber(0, 1_000_000), 60L);
   public static final ConfigKey<Long> SERVER_REQUESTS =
@@ -210,6 +226,7 @@ public final class ConfigKeys {
           FLOOR,
           ALLOW_PROCESS,
           ALLOW_EMULATION,
+          ALLOW_NETWORKS,
           ALLOW_HOST_NETWORK,
           ALLOW_HOST_FOLDERS,
           MICROVM_FALLBACK,
@@ -226,8 +243,12 @@ public final class ConfigKeys {
           ADMISSION_CPU_OVERCOMMIT,
           ADMISSION_MEMORY_MB,
           ADMISSION_CPU,
+          ADMISSION_DISK_OVERCOMMIT,
+          ADMISSION_MIN_FREE_DISK_MB,
+          ADMISSION_MIN_FREE_INODES,
           ADMISSION_QUEUE_TIMEOUT,
           SANDBOX_TTL,
+          SANDBOX_MAX_DISK_MB,
           SHUTDOWN,
           STORE_URL,
           SECRETS_KEY,
@@ -248,6 +269,8 @@ public final class ConfigKeys {
           SERVER_TLS_OR_PLAIN,
           SERVER_RATE,
           SERVER_BURST,
+          SERVER_CONNECTIONS_PER_CLIENT,
+          SERVER_TRUSTED_PROXIES,
           SERVER_FAILURES,
           SERVER_REQUESTS,
           SERVER_STREAMS,

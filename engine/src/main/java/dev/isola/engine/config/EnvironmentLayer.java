@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import dev.isola.spi.provider.ProviderSetting;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;

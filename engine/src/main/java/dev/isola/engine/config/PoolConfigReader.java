@@ -1,7 +1,7 @@
 package dev.isola.engine.config;
 
 import dev.isola.document.SpecDocument;
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.spi.SandboxId;

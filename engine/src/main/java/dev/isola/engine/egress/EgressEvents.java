@@ -12,33 +12,75 @@ import dev.isola.spi.SandboxId;
 import dev.isola.store.NewEvent;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
- * Turns the traffic of one sandbox into metrics and events. Equal denials are one event with their
- * count, and a sandbox gets a bounded number of events in a minute, so that it cannot fill the
- * ledger; what exceeds that is counted in the next event.
+ * Turns the traffic of one sandbox into metrics and events. Equal denials of a minute are one event
+ * with their count, and the events of a sandbox are bounded, so that it cannot fill the ledger: so
+ * many at once, and then few in a minute. A denial that exceeds that waits for its event, and is
+ * counted in it; what exceeds the memory is counted in the next event.
  */
 final class EgressEvents implements EgressObserver {
   static final String DENIED = "egressDenied";
   static final String CONNECTION = "egressConnection";
 
   private static final int MAX_PENDING = 64;
-  private static final int EVENTS_PER_MINUTE = 120;
+  private static final int EVENTS_AT_ONCE = 120;
+  private static final int DENIALS_PER_MINUTE = 1;
+  private static final int CONNECTIONS_PER_MINUTE = 10;
   private static final long MINUTE = Duration.ofMinutes(1).toNanos();
 
   private record Key(String host, int port, String request, String reason) {}
 
+  /** Equal denials since their last event. */
   private static final class Counted {
-    final Denial first;
-    long count;
+    private Denial first;
+    private Denial last;
+    private long count;
 
-    Counted(Denial first) {
+    /** When the next event is due, at the earliest. */
+    private long dueAt;
+
+    Counted(Denial first, long now) {
       this.first = first;
+      this.last = first;
+      this.dueAt = now;
+    }
+
+    void add(Denial denial) {
+      if (count++ == 0) {
+        first = denial;
+      }
+      last = denial;
+    }
+  }
+
+  /** How many events may be appended now. */
+  private static final class Allowance {
+    private final int perMinute;
+    private double events = EVENTS_AT_ONCE;
+    private long countedAt;
+
+    Allowance(int perMinute, long now) {
+      this.perMinute = perMinute;
+      this.countedAt = now;
+    }
+
+    boolean take(long now) {
+      double earned = (double) (now - countedAt) / MINUTE * perMinute;
+      events = Math.min(EVENTS_AT_ONCE, events + earned);
+      countedAt = now;
+      if (events < 1) {
+        return false;
+      }
+      events--;
+      return true;
     }
   }
 
@@ -47,27 +89,33 @@ final class EgressEvents implements EgressObserver {
   private final EventLog events;
   private final MetricsRecorder metrics;
   private final BooleanSupplier logsConnections;
+  private final LongSupplier nanoTime;
   private final ReentrantLock lock = new ReentrantLock();
-  private Map<Key, Counted> denials = new LinkedHashMap<>();
-  private Map<Long, ConnectionView> connections = new LinkedHashMap<>();
+  private final Map<Key, Counted> denials = new LinkedHashMap<>();
+  private final Map<Long, ConnectionView> connections = new LinkedHashMap<>();
+  private final Allowance denialEvents;
+  private final Allowance connectionEvents;
   private long omitted;
-  private long windowStart = System.nanoTime();
-  private int inWindow;
 
   /**
    * @param logsConnections whether ended connections are events, too
+   * @param nanoTime as {@link System#nanoTime}
    */
   EgressEvents(
       SandboxId id,
       String provider,
       EventLog events,
       MetricsRecorder metrics,
-      BooleanSupplier logsConnections) {
+      BooleanSupplier logsConnections,
+      LongSupplier nanoTime) {
     this.id = id;
     this.provider = provider;
     this.events = events;
     this.metrics = metrics;
     this.logsConnections = logsConnections;
+    this.nanoTime = nanoTime;
+    this.denialEvents = new Allowance(DENIALS_PER_MINUTE, nanoTime.getAsLong());
+    this.connectionEvents = new Allowance(CONNECTIONS_PER_MINUTE, nanoTime.getAsLong());
   }
 
   @Override
@@ -81,7 +129,7 @@ final class EgressEvents implements EgressObserver {
         omitted++;
         return;
       }
-      denials.computeIfAbsent(key, _ -> new Counted(denial)).count++;
+      denials.computeIfAbsent(key, _ -> new Counted(denial, nanoTime.getAsLong())).add(denial);
     } finally {
       lock.unlock();
     }
@@ -113,53 +161,52 @@ final class EgressEvents implements EgressObserver {
 
   /** Appends the events that are due. Called about once a second. */
   void flush() {
-    Map<Key, Counted> dueDenials;
-    Map<Long, ConnectionView> dueConnections;
+    append(due(false));
+  }
+
+  /** Appends what is left, since the sandbox is not carried any more. */
+  void close() {
+    append(due(true));
+  }
+
+  private void append(List<NewEvent> due) {
+    due.forEach(events::append);
+  }
+
+  private List<NewEvent> due(boolean last) {
+    List<NewEvent> due = new ArrayList<>();
+    long now = nanoTime.getAsLong();
     lock.lock();
     try {
-      dueDenials = denials;
-      dueConnections = connections;
-      denials = new LinkedHashMap<>();
-      connections = new LinkedHashMap<>();
+      for (Counted counted : List.copyOf(denials.values())) {
+        boolean waits = !last && now - counted.dueAt < 0;
+        if (counted.count > 0 && !waits && denialEvents.take(now)) {
+          due.add(event(DENIED, denied(counted), counted.first.at()));
+          counted.count = 0;
+          counted.dueAt = now + MINUTE;
+        }
+      }
+      denials.values().removeIf(counted -> counted.count == 0 && now - counted.dueAt >= 0);
+      for (ConnectionView one : connections.values()) {
+        if (connectionEvents.take(now)) {
+          due.add(event(CONNECTION, connection(one), one.closedAt().orElse(one.openedAt())));
+        } else {
+          omitted++;
+        }
+      }
+      connections.clear();
     } finally {
       lock.unlock();
     }
-    dueDenials.values().forEach(counted -> append(DENIED, denied(counted), counted.first.at()));
-    dueConnections
-        .values()
-        .forEach(one -> append(CONNECTION, connection(one), one.closedAt().orElse(one.openedAt())));
+    return due;
   }
 
-  private void append(String type, Map<String, Object> data, Instant at) {
-    Optional<Long> before = admit();
-    if (before.isPresent()) {
-      if (before.get() > 0) {
-        data.put("omitted", before.get());
-      }
-      events.append(NewEvent.of(id, type, Json.text(data), at));
-    }
-  }
-
-  /** Returns how many events were omitted before this one; empty if this one is omitted, too. */
-  private Optional<Long> admit() {
-    lock.lock();
-    try {
-      long now = System.nanoTime();
-      if (now - windowStart > MINUTE) {
-        windowStart = now;
-        inWindow = 0;
-      }
-      if (inWindow >= EVENTS_PER_MINUTE) {
-        omitted++;
-        return Optional.empty();
-      }
-      inWindow++;
-      long before = omitted;
+  private NewEvent event(String type, Map<String, Object> data, Instant at) {
+    if (omitted > 0) {
+      data.put("omitted", omitted);
       omitted = 0;
-      return Optional.of(before);
-    } finally {
-      lock.unlock();
     }
+    return NewEvent.of(id, type, Json.text(data), at);
   }
 
   private static Map<String, Object> denied(Counted counted) {
@@ -175,6 +222,7 @@ final class EgressEvents implements EgressObserver {
       data.put("remedy", denial.remedy());
     }
     data.put("count", counted.count);
+    data.put("lastAt", counted.last.at());
     return data;
   }
 

@@ -32,13 +32,18 @@ public final class EgressRules {
 
   private final Ceiling ceiling;
   private final Map<String, List<EgressRule>> presets;
-  private final OutboundDialer dialer;
+  private final BoundedResolver resolver;
+  private final AddressFloor floor;
 
   private EgressRules(
-      Ceiling ceiling, Map<String, List<EgressRule>> presets, OutboundDialer dialer) {
+      Ceiling ceiling,
+      Map<String, List<EgressRule>> presets,
+      BoundedResolver resolver,
+      AddressFloor floor) {
     this.ceiling = ceiling;
     this.presets = presets;
-    this.dialer = dialer;
+    this.resolver = resolver;
+    this.floor = floor;
   }
 
   /**
@@ -70,10 +75,8 @@ public final class EgressRules {
     return new EgressRules(
         ceiling,
         PresetReader.read(config.get(ConfigKeys.EGRESS_PRESETS)),
-        new OutboundDialer(
-            new BoundedResolver(resolver, CONCURRENT_LOOKUPS, RESOLVE_TIMEOUT),
-            new AddressFloor(new HostAddresses(), opened),
-            CONNECT_TIMEOUT));
+        new BoundedResolver(resolver, CONCURRENT_LOOKUPS, RESOLVE_TIMEOUT),
+        new AddressFloor(new HostAddresses(), opened));
   }
 
   private static OptionalLong limit(long value) {
@@ -108,7 +111,8 @@ public final class EgressRules {
     return presets;
   }
 
+  /** Returns a dialer for one sandbox, which has a share of the lookups. */
   OutboundDialer dialer() {
-    return dialer;
+    return new OutboundDialer(resolver.share(), floor, CONNECT_TIMEOUT);
   }
 }

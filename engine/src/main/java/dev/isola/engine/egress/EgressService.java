@@ -1,16 +1,19 @@
 package dev.isola.engine.egress;
 
 import dev.isola.egress.EgressSettings;
+import dev.isola.egress.EgressTotals;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.SandboxNetworks;
 import dev.isola.engine.metrics.MetricsRecorder;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.UsageReporting.Usage;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.SandboxSpec;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,21 +47,27 @@ public final class EgressService implements SandboxNetworks {
 
   /** If the sandbox is attached already, its guest agent is asked again. */
   @Override
-  public void attach(Sandbox sandbox, Network network, String provider) {
-    if (!network.isFiltered()) {
+  public void attach(Sandbox sandbox, SandboxSpec spec, String provider) {
+    if (!spec.network().isFiltered()) {
       return;
     }
     EgressAccess access = sandbox.egress().orElseThrow(() -> withoutAccess(sandbox.id(), provider));
-    sandboxes.computeIfAbsent(sandbox.id(), id -> filtered(id, network, provider)).open(access);
+    sandboxes.computeIfAbsent(sandbox.id(), id -> filtered(id, spec, provider)).open(access);
   }
 
-  private FilteredSandbox filtered(SandboxId id, Network network, String provider) {
+  private FilteredSandbox filtered(SandboxId id, SandboxSpec spec, String provider) {
     return new FilteredSandbox(
-        network,
+        spec.network(),
+        spec.limits(),
         rules,
         one ->
             new EgressEvents(
-                id, provider, events, metrics, () -> one.network().egress().logConnections()),
+                id,
+                provider,
+                events,
+                metrics,
+                () -> one.network().egress().logConnections(),
+                System::nanoTime),
         one -> interceptions.open(id, one::network));
   }
 
@@ -68,6 +77,16 @@ public final class EgressService implements SandboxNetworks {
     if (gone != null) {
       gone.close();
     }
+  }
+
+  @Override
+  public Usage withTraffic(SandboxId id, Usage usage) {
+    FilteredSandbox sandbox = sandboxes.get(id);
+    if (sandbox == null) {
+      return usage;
+    }
+    EgressTotals totals = sandbox.totals();
+    return usage.withTraffic(totals.receivedBytes(), totals.sentBytes());
   }
 
   /** Returns whether the connections of a sandbox are carried. */

@@ -2,8 +2,10 @@ package dev.isola.engine.egress;
 
 import dev.isola.egress.EgressGate;
 import dev.isola.egress.EgressSettings;
+import dev.isola.egress.EgressTotals;
 import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.ResourceLimits;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -16,18 +18,26 @@ final class FilteredSandbox {
   private EgressAccess.@Nullable Relay relay;
 
   /**
+   * @param limits those of the spec, of which the bandwidth is held here
    * @param rules what the operator makes of a network
    * @param events creates the observer of this sandbox
    */
   FilteredSandbox(
       Network network,
+      ResourceLimits limits,
       EgressRules rules,
       Function<FilteredSandbox, EgressEvents> events,
       Function<FilteredSandbox, SandboxInterception> http) {
     this.network = network;
     this.events = events.apply(this);
     this.http = http.apply(this);
-    this.gate = new EgressGate(rules.settings(network), rules.dialer(), this.http, this.events);
+    this.gate =
+        new EgressGate(
+            rules.settings(network),
+            limits.bandwidthBytes(),
+            rules.dialer(),
+            this.http,
+            this.events);
   }
 
   Network network() {
@@ -70,6 +80,10 @@ final class FilteredSandbox {
         gate.recentDenials());
   }
 
+  EgressTotals totals() {
+    return gate.totals();
+  }
+
   /** Appends the events that are due. */
   void flush() {
     events.flush();
@@ -81,6 +95,6 @@ final class FilteredSandbox {
       relay.close();
       relay = null;
     }
-    events.flush();
+    events.close();
   }
 }

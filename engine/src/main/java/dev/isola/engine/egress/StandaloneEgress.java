@@ -9,6 +9,7 @@ import dev.isola.engine.config.Config;
 import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.SandboxSpec;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -29,7 +30,8 @@ public final class StandaloneEgress {
    * @throws dev.isola.spi.error.InvalidRequest if the network names an unknown preset
    */
   public static Optional<EgressAccess.Relay> open(
-      Config config, Sandbox sandbox, Network network, Consumer<Denial> denied) {
+      Config config, Sandbox sandbox, SandboxSpec spec, Consumer<Denial> denied) {
+    Network network = spec.network();
     if (!network.isFiltered()) {
       return Optional.empty();
     }
@@ -43,6 +45,7 @@ public final class StandaloneEgress {
     EgressGate gate =
         new EgressGate(
             rules.settings(network),
+            spec.limits().bandwidthBytes(),
             rules.dialer(),
             http,
             new EgressObserver() {

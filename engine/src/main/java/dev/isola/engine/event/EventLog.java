@@ -1,5 +1,6 @@
 package dev.isola.engine.event;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.engine.api.EventView;
 import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.spi.SandboxId;
@@ -81,10 +82,10 @@ public final class EventLog {
    */
   public List<EventView> await(long number, int limit, Duration timeout)
       throws InterruptedException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (true) {
       List<EventView> events = after(number, limit);
-      long left = deadline - System.nanoTime();
+      long left = deadline.leftNanos();
       if (!events.isEmpty() || left <= 0) {
         return events;
       }
@@ -126,7 +127,7 @@ public final class EventLog {
    */
   public Optional<SandboxEntry> awaitState(SandboxId id, Set<SandboxState> states, Duration timeout)
       throws InterruptedException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (true) {
       long seen = lastNumber();
       SandboxEntry entry = ledger.sandboxes().find(id).orElseThrow(() -> notFound(id));
@@ -136,11 +137,10 @@ public final class EventLog {
       if (Collections.disjoint(reachable(entry.state()), states)) {
         throw unreachable(entry, states);
       }
-      long left = deadline - System.nanoTime();
-      if (left <= 0) {
+      if (deadline.over()) {
         return Optional.empty();
       }
-      await(seen, 1, Duration.ofNanos(left));
+      await(seen, 1, deadline.left());
     }
   }
 

@@ -6,7 +6,9 @@ import dev.isola.engine.registry.ProviderWorkers;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.store.DiskReserve;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntries;
@@ -146,7 +148,8 @@ public final class ExpirySweeper implements AutoCloseable {
       Failpoint.EXPIRY_FOUND.reach();
       ExpiryStep current =
           isUsedSince(step) ? new ExpiryStep.Touch(step.entry(), step.reason()) : step;
-      destroyed.addAndGet(execute(current) ? 1 : 0);
+      // A suspension that fails on a full disk is recorded, so that it is not tried all the time.
+      destroyed.addAndGet(DiskReserve.freeing(() -> execute(current)) ? 1 : 0);
       handled.addAndGet(current instanceof ExpiryStep.Touch ? 0 : 1);
       failed.remove(step.id());
     } catch (RuntimeException e) {
@@ -194,7 +197,11 @@ public final class ExpirySweeper implements AutoCloseable {
   private void flushActivity() {
     Map<SandboxId, Instant> flushed = new HashMap<>(touched);
     if (!flushed.isEmpty()) {
-      ledger.sandboxes().touch(flushed);
+      try {
+        ledger.sandboxes().touch(flushed);
+      } catch (LimitExceeded full) {
+        return; // what is not written keeps a sandbox from being idle here, and nothing from ending
+      }
       Failpoint.EXPIRY_ACTIVITY_WRITTEN.reach();
       flushed.forEach(touched::remove); // keeps entries that were touched again meanwhile
     }

@@ -111,8 +111,7 @@ public final class LiveSandboxes {
 
   /** Carries the connections of a sandbox that runs, or runs again. */
   public void connect(SandboxEntry entry, Sandbox sandbox) {
-    networks.attach(
-        sandbox, SpecCodec.decode(entry.spec(), entry.id()).spec().network(), entry.provider());
+    networks.attach(sandbox, SpecCodec.decode(entry.spec(), entry.id()).spec(), entry.provider());
   }
 
   /** Removes a sandbox that is destroyed or belongs to another server, with its reservation. */

@@ -1,5 +1,6 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.store.DiskReserve;
 import dev.isola.store.Ledger;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -16,6 +17,6 @@ public record Retention(
   /** Purges old records and returns the number of sandboxes removed. */
   public int purge() {
     secrets.removeOrphans();
-    return ledger.sandboxes().purge(clock.instant().minus(maxAge));
+    return DiskReserve.freeing(() -> ledger.sandboxes().purge(clock.instant().minus(maxAge)));
   }
 }

@@ -88,7 +88,7 @@ final class SandboxCreation {
   private void connect(Sandbox sandbox, Provider provider, String name) {
     boolean connected = false;
     try {
-      networks.attach(sandbox, spec.network(), name);
+      networks.attach(sandbox, spec, name);
       if (forkSource.isEmpty()) {
         SandboxInitializer.initialize(sandbox, spec, spec::startupTimeout);
       }

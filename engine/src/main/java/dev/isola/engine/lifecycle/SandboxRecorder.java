@@ -6,6 +6,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.store.DiskReserve;
 import dev.isola.store.Failpoint;
 import dev.isola.store.KeyClaim;
 import dev.isola.store.Ledger;
@@ -16,12 +17,21 @@ import dev.isola.store.SandboxEntry;
 import dev.isola.store.UpdateResult;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Records changes of sandboxes in the ledger. Each change and its event are one transaction. */
 public final class SandboxRecorder {
+  /**
+   * The states of a sandbox that frees space or memory. They are recorded on a full disk, too, and
+   * so is the end of a creation that failed.
+   */
+  private static final Set<SandboxState> FREEING =
+      EnumSet.complementOf(EnumSet.of(SandboxState.CREATING, SandboxState.RUNNING));
+
   private final Ledger ledger;
   private final EventLog events;
   private final Ownership ownership;
@@ -119,6 +129,12 @@ public final class SandboxRecorder {
    */
   public Optional<SandboxEntry> update(SandboxEntry before, SandboxEntry after) {
     ownership.require(before);
+    return FREEING.contains(after.state())
+        ? DiskReserve.freeing(() -> write(before, after))
+        : write(before, after);
+  }
+
+  private Optional<SandboxEntry> write(SandboxEntry before, SandboxEntry after) {
     UpdateResult update =
         ledger.atomically(
             parts -> {

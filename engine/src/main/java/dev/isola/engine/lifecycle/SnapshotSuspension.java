@@ -16,8 +16,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
 
 /**
  * Suspends sandboxes by snapshot, without leaving anything at their provider. The order is: record
@@ -26,8 +24,11 @@ import java.util.stream.Stream;
  * the snapshot.
  */
 public final class SnapshotSuspension {
-  /** The number of lock stripes; sandboxes that share one occasionally wait for each other. */
-  private static final int LOCKS = 256;
+  /** How long a request waits for a snapshot that is still being taken, or a restore. */
+  private static final Duration RESUME_WAIT = Duration.ofMinutes(5);
+
+  /** Longer than a restore may take. */
+  private static final Duration SUSPEND_WAIT = Duration.ofHours(1);
 
   /** How long after a failed suspension an expired sandbox is suspended again. */
   static final Duration RETRY = Duration.ofMinutes(1);
@@ -39,8 +40,7 @@ public final class SnapshotSuspension {
   private final SuspensionStorage storage;
   private final InstantSource clock;
   private final Log log;
-  private final List<ReentrantLock> locks =
-      Stream.generate(ReentrantLock::new).limit(LOCKS).toList();
+  private final OperationLocks locks = new OperationLocks("the suspension or resumption");
 
   public SnapshotSuspension(
       SandboxRecorder recorder,
@@ -57,10 +57,6 @@ public final class SnapshotSuspension {
     this.storage = storage;
     this.clock = clock;
     this.log = log;
-  }
-
-  private ReentrantLock lock(SandboxId id) {
-    return locks.get(Math.floorMod(id.hashCode(), LOCKS));
   }
 
   /**
@@ -85,13 +81,17 @@ public final class SnapshotSuspension {
         .name("isola-suspend-" + id)
         .start(
             () -> {
-              ReentrantLock lock = lock(id);
-              lock.lock();
-              try {
-                save(suspended.get());
-              } finally {
+              try (OperationLocks.Handle _ = locks.take(id, SUSPEND_WAIT)) {
+                try {
+                  save(suspended.get());
+                } finally {
+                  liveSandboxes.endTransition(id);
+                }
+              } catch (SandboxException notTaken) {
+                keepRunning(suspended.get());
                 liveSandboxes.endTransition(id);
-                lock.unlock();
+                log.warning(
+                    "sandbox " + id + " could not be suspended: " + notTaken.fault().problem());
               }
             });
   }
@@ -138,18 +138,15 @@ public final class SnapshotSuspension {
    * Restores a sandbox that is suspended by snapshot; waits if the snapshot is still being taken.
    *
    * @return the entry of a sandbox that is running, or paused or stopped at its provider
+   * @throws dev.isola.spi.error.ProviderUnavailable if the snapshot takes too long
    */
   public SandboxEntry resume(SandboxId id) {
-    ReentrantLock lock = lock(id);
-    lock.lock();
-    try {
+    try (OperationLocks.Handle _ = locks.take(id, RESUME_WAIT)) {
       SandboxEntry entry = recorder.require(id);
       Optional<String> snapshot = SuspensionState.snapshot(entry);
       return entry.state() == SandboxState.STOPPED && snapshot.isPresent()
           ? restore(entry, snapshot.get())
           : entry;
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -158,17 +155,15 @@ public final class SnapshotSuspension {
    * while a request resumes the sandbox, because the provider then holds the restored one.
    */
   public void discard(SandboxId id) {
-    ReentrantLock lock = lock(id);
-    if (!lock.tryLock()) {
+    Optional<OperationLocks.Handle> lock = locks.tryTake(id);
+    if (lock.isEmpty()) {
       return; // the next reconciliation retries
     }
-    try {
+    try (OperationLocks.Handle _ = lock.get()) {
       SandboxEntry entry = recorder.require(id);
       if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
       }
-    } finally {
-      lock.unlock();
     }
   }
 

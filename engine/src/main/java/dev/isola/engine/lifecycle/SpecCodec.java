@@ -1,5 +1,6 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.json.Json;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
@@ -9,10 +10,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Network;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +26,8 @@ public final class SpecCodec {
       List.of("id", "tags", "ttlSeconds", "require");
 
   private static final String SECRET = "secretEnv";
+
+  private static final DecodedSpecs DECODED = new DecodedSpecs(2 << 20);
 
   private SpecCodec() {}
 
@@ -52,10 +51,33 @@ public final class SpecCodec {
    *     one stored
    */
   public static CreateRequest decode(String text, SandboxId id) {
+    return decoded(text, id).request();
+  }
+
+  /** Returns the names of the secret variables of a stored spec, which {@link #decode} accepts. */
+  public static List<String> secretNames(String text, SandboxId id) {
+    return decoded(text, id).secretNames();
+  }
+
+  private static DecodedSpecs.Spec decoded(String text, SandboxId id) {
+    return DECODED
+        .find(text)
+        .filter(spec -> spec.request().spec().id().equals(id))
+        .orElseGet(
+            () -> {
+              DecodedSpecs.Spec spec = read(text, id);
+              DECODED.add(text, spec);
+              return spec;
+            });
+  }
+
+  private static DecodedSpecs.Spec read(String text, SandboxId id) {
     try {
       Map<String, Object> document = Json.parseObject(text);
-      document.remove(SECRET);
-      return SpecDocument.fromMap(document, () -> id);
+      Object names = document.remove(SECRET);
+      return new DecodedSpecs.Spec(
+          SpecDocument.fromMap(document, () -> id),
+          names instanceof List<?> list ? list.stream().map(String::valueOf).toList() : List.of());
     } catch (RuntimeException e) { // malformed JSON, record constructors, rejected documents
       String why = e instanceof SandboxException known ? known.fault().problem() : e.toString();
       throw Fault.of(
@@ -76,13 +98,6 @@ public final class SpecCodec {
     return Json.canonical(document);
   }
 
-  /** Returns the names of the secret variables of a stored spec. */
-  public static List<String> secretNames(String text) {
-    return Json.parseObject(text).get(SECRET) instanceof List<?> names
-        ? names.stream().map(String::valueOf).toList()
-        : List.of();
-  }
-
   /** Returns a hash that is equal for interchangeable sandboxes. */
   public static String hash(CreateRequest request) {
     return hash(request, Optional.empty());
@@ -97,7 +112,7 @@ public final class SpecCodec {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
     PER_SANDBOX_FIELDS.forEach(document::remove);
     imageDigest.ifPresent(digest -> document.put("imageDigest", digest));
-    return sha256(Json.canonical(document));
+    return Sha256.hex(Json.canonical(document));
   }
 
   /**
@@ -109,23 +124,13 @@ public final class SpecCodec {
     request.template().ifPresent(template -> document.put("template", template.name()));
     document.remove("id");
     name.ifPresent(text -> document.put("name", text));
-    document.put("wish", request.placement().provider().toString());
+    document.put("requestedProvider", request.placement().provider().toString());
     request.placement().region().ifPresent(region -> document.put("region", region));
     Map<String, Secret> secrets = request.spec().secretEnv();
     if (!secrets.isEmpty()) {
       // Names only, so that the hash reveals no value.
       document.put(SECRET, List.copyOf(secrets.keySet()));
     }
-    return sha256(Json.canonical(document));
-  }
-
-  private static String sha256(String text) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(hash);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform supports SHA-256", e);
-    }
+    return Sha256.hex(Json.canonical(document));
   }
 }

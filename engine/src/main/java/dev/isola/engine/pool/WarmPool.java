@@ -1,5 +1,6 @@
 package dev.isola.engine.pool;
 
+import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.config.PoolConfig;
@@ -161,7 +162,7 @@ public final class WarmPool implements WarmSandboxes {
 
   /** No pooled sandbox has the secrets of a request. */
   private boolean mayHave(SandboxRequest request) {
-    return !config.isEmpty() && request.request().spec().secretEnv().isEmpty();
+    return !config.isEmpty() && !SpecDocument.hasSecrets(request.request());
   }
 
   private boolean isConfigured(SandboxRequest request) {

@@ -1,7 +1,6 @@
 package dev.isola.engine.registry;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import dev.isola.codec.digest.Sha256;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.config.ProviderSettings;
 import dev.isola.spi.InstanceId;
@@ -9,9 +8,6 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -90,13 +86,7 @@ public record ConfiguredProvider(
   }
 
   private static InstanceId instanceId(InstanceId installation, String name) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest((installation + "/" + name).getBytes(UTF_8));
-      int length = Math.max(8, installation.value().length());
-      return new InstanceId(HexFormat.of().formatHex(hash).substring(0, length));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform supports SHA-256", e);
-    }
+    int length = Math.max(8, installation.value().length());
+    return new InstanceId(Sha256.hex(installation + "/" + name).substring(0, length));
   }
 }

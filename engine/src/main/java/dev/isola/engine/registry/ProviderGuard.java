@@ -1,5 +1,6 @@
 package dev.isola.engine.registry;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -33,11 +34,11 @@ record ProviderGuard(String provider) {
     FutureTask<@Nullable T> task = new FutureTask<>(call::get);
     Thread worker = Thread.ofVirtual().name("isola-provider-" + provider + "-" + what).start(task);
     boolean interrupted = false;
-    long end = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     try {
       while (true) {
         try {
-          T result = task.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+          T result = task.get(deadline.leftNanos(), TimeUnit.NANOSECONDS);
           if (result == null) {
             throw contractViolation(what, "it returned null", null);
           }
@@ -45,7 +46,7 @@ record ProviderGuard(String provider) {
         } catch (InterruptedException e) {
           interrupted = true;
           worker.interrupt();
-          end = Math.min(end, System.nanoTime() + CLEAN_UP.toNanos());
+          deadline = deadline.within(CLEAN_UP);
         } catch (TimeoutException e) {
           worker.interrupt();
           throw timedOut(what, timeout, interrupted ? ErrorCode.CANCELLED : timeoutCode);

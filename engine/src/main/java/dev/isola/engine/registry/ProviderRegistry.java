@@ -1,6 +1,6 @@
 package dev.isola.engine.registry;
 
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;

@@ -1,5 +1,6 @@
 package dev.isola.engine.secret;
 
+import dev.isola.codec.digest.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -93,13 +94,9 @@ final class EncryptionKey {
   }
 
   private static String idOf(byte[] key) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update("isola secrets key id\n".getBytes(StandardCharsets.US_ASCII));
-      return HexFormat.of().formatHex(digest.digest(key), 0, ID_BYTES);
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java platform supports SHA-256", e);
-    }
+    MessageDigest digest = Sha256.newDigest();
+    digest.update("isola secrets key id\n".getBytes(StandardCharsets.US_ASCII));
+    return HexFormat.of().formatHex(digest.digest(key), 0, ID_BYTES);
   }
 
   @Override

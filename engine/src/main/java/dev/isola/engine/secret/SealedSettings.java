@@ -15,8 +15,7 @@ import java.util.function.Function;
 
 /**
  * Settings whose values the ledger stores encrypted: {@code v1:KEY ID:BASE64}, where the last part
- * is the nonce and the encrypted value. Earlier versions stored only the last part, bound to the
- * name alone.
+ * is the nonce and the encrypted value.
  */
 public final class SealedSettings {
   private static final String VERSION = "v1";
@@ -208,29 +207,20 @@ public final class SealedSettings {
       throw unreadable(scope, name, keys.missing().fault().problem());
     }
     String[] parts = stored.split(":", -1);
-    boolean earlier = parts.length == 1 && scope == SealedScope.SECRET_ENV;
-    if (!earlier && (parts.length != 3 || !parts[0].equals(VERSION))) {
+    if (parts.length != 3 || !parts[0].equals(VERSION)) {
       throw unreadable(scope, name, "this version of Isola does not know its format");
     }
     for (EncryptionKey key : all) {
-      if (earlier || key.id().equals(parts[1])) {
+      if (key.id().equals(parts[1])) {
         try {
-          return key.decrypt(
-              earlier ? name : scope.context(name),
-              Base64.getDecoder().decode(parts[parts.length - 1]));
+          return key.decrypt(scope.context(name), Base64.getDecoder().decode(parts[2]));
         } catch (GeneralSecurityException | IllegalArgumentException e) {
-          if (!earlier) {
-            throw unreadable(scope, name, "it was changed or moved in the ledger");
-          }
+          throw unreadable(scope, name, "it was changed or moved in the ledger");
         }
       }
     }
     throw unreadable(
-        scope,
-        name,
-        "it was not encrypted with "
-            + all.getFirst()
-            + (earlier ? "" : " but with key " + parts[1]));
+        scope, name, "it was not encrypted with " + all.getFirst() + " but with key " + parts[1]);
   }
 
   private static SandboxException unreadable(SealedScope scope, String name, String why) {

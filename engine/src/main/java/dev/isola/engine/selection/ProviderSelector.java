@@ -2,7 +2,7 @@ package dev.isola.engine.selection;
 
 import static dev.isola.engine.api.ProviderNames.MICROVM;
 
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.ProviderInstance;

@@ -297,11 +297,6 @@ public record ForkService(
       document.remove(HOST_FOLDER);
     }
     image.ifPresent(name -> document.put("image", name));
-    if (document.get("tags") instanceof Map<?, ?> tags) { // earlier versions accepted reserved tags
-      Map<?, ?> allowed = new LinkedHashMap<>(tags);
-      allowed.keySet().removeIf(name -> ReservedTags.contains(String.valueOf(name)));
-      document.put("tags", allowed);
-    }
     CreateRequest fresh = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
     SandboxSpec spec = fresh.spec().toBuilder().secretEnv(secretEnv).build();
     Map<String, String> labels = new LinkedHashMap<>(source.labels());

@@ -8,13 +8,17 @@ import dev.isola.spi.error.Fault;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The snapshot store, opened on first use, because most engines never need it. */
 public final class LazySnapshotStore implements AutoCloseable {
+  private static final Duration OPEN_WAIT = Duration.ofSeconds(60);
+
   private final Path folder;
   private final String place;
   private final Optional<URI> endpoint;
@@ -42,7 +46,7 @@ public final class LazySnapshotStore implements AutoCloseable {
   }
 
   SnapshotStore get() {
-    lock.lock();
+    lockWithin(OPEN_WAIT);
     try {
       if (closed) {
         throw Fault.of(
@@ -59,6 +63,26 @@ public final class LazySnapshotStore implements AutoCloseable {
       return open;
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Waits for another thread that opens the store, which may be in a slow bucket. */
+  private void lockWithin(Duration wait) {
+    try {
+      if (!lock.tryLock(wait.toSeconds(), TimeUnit.SECONDS)) {
+        throw Fault.of(
+                ErrorCode.PROVIDER_UNAVAILABLE,
+                "the snapshot store was not opened within " + wait.toSeconds() + " s",
+                "try again later, and check that its folder or bucket responds")
+            .exception();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "the request was ended while the snapshot store was being opened",
+              "repeat the request")
+          .exception(e);
     }
   }
 

@@ -18,6 +18,7 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.SandboxEntry;
 import java.io.IOException;
@@ -32,6 +33,9 @@ import java.util.TreeMap;
  * and run while the engine stores what was saved.
  */
 public record MemoryCapturer(MemoryForkPolicy policy, SecretEnvStore secrets, Log log) {
+  /** A machine's memory and disk, with holes; the provider has created both. */
+  private static final TreeLimits LIMITS = new TreeLimits(1L << 40, 1000);
+
   /** The result of a capture. */
   record Result(ProcessSource source, Duration held, long readBytes) {}
 
@@ -56,9 +60,9 @@ public record MemoryCapturer(MemoryForkPolicy policy, SecretEnvStore secrets, Lo
             .orElseThrow(() -> policy.unsupported(entry, Purpose.SNAPSHOT));
     MemoryForkPoint point = memory.createForkPoint();
     try (InputStream archive = point.archive()) {
+      TimeLimit time = new TimeLimit("the memory and files of sandbox " + entry.id());
       ArchiveContents contents =
-          SnapshotArchives.readArchive(progress.wrap(archive), writer, Map.of());
-      contents.entries().forEach(writer::add);
+          SnapshotArchives.importArchive(progress.wrap(time.wrap(archive)), writer, LIMITS);
       return new Result(source(entry), point.frozenFor(), contents.bytes());
     } catch (IOException e) {
       throw Fault.of(

@@ -1,6 +1,7 @@
 package dev.isola.engine.snapshot;
 
 import dev.isola.snapshot.SnapshotArchives;
+import dev.isola.snapshot.manifest.Spool;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.Capture;
@@ -36,6 +37,7 @@ final class NonWorkspaceFiles implements AutoCloseable {
   private record Part(Optional<String> folder, Spool archive) {}
 
   private final List<Part> parts = new ArrayList<>();
+  private final TimeLimit time = new TimeLimit("the files outside of the workspace");
 
   private NonWorkspaceFiles() {}
 
@@ -57,7 +59,7 @@ final class NonWorkspaceFiles implements AutoCloseable {
         Coverage changes = new Coverage(coverage.get().image(), List.of());
         files.add(
             Optional.empty(),
-            snapshotting.get().capture(CaptureRequest.written(changes).frozen()),
+            snapshotting.get().capture(CaptureRequest.written(changes).frozen().withoutHoles()),
             scratch,
             max);
       }
@@ -65,7 +67,7 @@ final class NonWorkspaceFiles implements AutoCloseable {
         Coverage whole = new Coverage(Optional.empty(), List.of(folder));
         files.add(
             Optional.of(folder),
-            snapshotting.get().capture(CaptureRequest.written(whole).frozen()),
+            snapshotting.get().capture(CaptureRequest.written(whole).frozen().withoutHoles()),
             scratch,
             max);
       }
@@ -90,7 +92,7 @@ final class NonWorkspaceFiles implements AutoCloseable {
   private void add(Optional<String> folder, Capture capture, Path scratch, long max)
       throws IOException {
     try (capture) {
-      Spool archive = Spool.of(capture.archive(), scratch, max);
+      Spool archive = Spool.of(time.wrap(capture.archive()), scratch, max);
       if (isEmpty(folder, archive)) {
         archive.close();
       } else {

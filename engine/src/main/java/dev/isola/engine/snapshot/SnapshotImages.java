@@ -148,7 +148,8 @@ public final class SnapshotImages implements EngineImages {
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
     try (SnapshotReader reader = store.get().open(id)) {
-      new SnapshotRestore(reader, spec, sandbox, snapshotting).run(force);
+      TimeLimit time = new TimeLimit("the files of snapshot " + id);
+      new SnapshotRestore(reader, spec, sandbox, snapshotting, time).run(force);
     }
   }
 

@@ -1,9 +1,13 @@
 package dev.isola.engine.snapshot;
 
 import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A request to take a snapshot.
@@ -23,6 +27,8 @@ public record SnapshotRequest(
     Optional<String> path,
     List<String> includes,
     List<String> excludes) {
+
+  private static final int MAX_TEXT = 64 << 10;
 
   /** The scope of a snapshot. */
   public enum Scope {
@@ -65,10 +71,26 @@ public record SnapshotRequest(
     this(tags, Snapshot.Kind.FILESYSTEM, false, scope, path, includes, excludes);
   }
 
+  /**
+   * @throws dev.isola.spi.error.InvalidRequest if tags and patterns are too long, because those of
+   *     all snapshots are in memory when snapshots are listed
+   */
   public SnapshotRequest {
     tags = Map.copyOf(tags);
     includes = List.copyOf(includes);
     excludes = List.copyOf(excludes);
+    long length =
+        Stream.of(tags.keySet(), tags.values(), includes, excludes)
+            .flatMap(Collection::stream)
+            .mapToLong(String::length)
+            .sum();
+    if (length > MAX_TEXT) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the tags and patterns of the snapshot have " + length + " characters",
+              "use at most " + MAX_TEXT)
+          .exception();
+    }
   }
 
   public SnapshotRequest withTags(Map<String, String> all) {

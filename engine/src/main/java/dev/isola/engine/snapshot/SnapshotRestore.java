@@ -18,7 +18,11 @@ import java.util.stream.Stream;
 
 /** Restores the files of a snapshot into a new sandbox. */
 record SnapshotRestore(
-    SnapshotReader reader, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
+    SnapshotReader reader,
+    SandboxSpec spec,
+    Sandbox sandbox,
+    Snapshotting snapshotting,
+    TimeLimit time) {
 
   /**
    * Restores the files.
@@ -30,7 +34,9 @@ record SnapshotRestore(
     if (coverage.isEmpty()) {
       empty(sandbox.files(), reader.snapshot().root());
       snapshotting.restore(
-          reader.snapshot().root(), SnapshotArchives.archive(reader), TreeLimits.DEFAULT);
+          reader.snapshot().root(),
+          time.wrap(SnapshotArchives.archive(reader)),
+          TreeLimits.DEFAULT);
       return;
     }
     List<String> folders = coverage.get().folders();
@@ -39,8 +45,9 @@ record SnapshotRestore(
         refuseUnlessSameImage(coverage.get().imageDigest().get());
       }
       snapshotting.restoreChanges(
-          SnapshotArchives.archiveExcluding(
-              reader, folders.stream().map(SnapshotRestore::inside).toList()),
+          time.wrap(
+              SnapshotArchives.archiveExcluding(
+                  reader, folders.stream().map(SnapshotRestore::inside).toList())),
           TreeLimits.DEFAULT);
     }
     folders.stream().filter(this::shouldRestore).forEach(this::restore);
@@ -95,7 +102,9 @@ record SnapshotRestore(
   private void restore(String folder) {
     empty(sandbox.files(), folder);
     snapshotting.restore(
-        folder, SnapshotArchives.archiveFolder(reader, inside(folder)), TreeLimits.DEFAULT);
+        folder,
+        time.wrap(SnapshotArchives.archiveFolder(reader, inside(folder))),
+        TreeLimits.DEFAULT);
   }
 
   /** Removes files that come from the image and are not in the snapshot. */

@@ -6,14 +6,18 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.LiveSandboxes;
+import dev.isola.engine.lifecycle.OperationLocks;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Instrumentation;
+import dev.isola.snapshot.SnapshotArchives.KnownFiles;
 import dev.isola.snapshot.SnapshotDiff;
+import dev.isola.snapshot.SnapshotEntries;
 import dev.isola.snapshot.SnapshotStore;
 import dev.isola.snapshot.SnapshotWriter;
+import dev.isola.snapshot.StagedEntries;
 import dev.isola.snapshot.chunk.ChunkStore.GarbageStats;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.snapshot.manifest.SnapshotEntry;
@@ -35,6 +39,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -46,6 +51,7 @@ import java.util.stream.Stream;
 /** Takes, lists and removes snapshots of sandboxes. Thread-safe. */
 public final class SnapshotService {
   private static final SecureRandom RANDOM = new SecureRandom();
+  private static final Duration CAPTURE_WAIT = Duration.ofSeconds(60);
 
   private final LazySnapshotStore store;
   private final SandboxRecorder recorder;
@@ -55,6 +61,7 @@ public final class SnapshotService {
   private final Instrumentation instrumentation;
   private final InstantSource clock;
   private final Log log;
+  private final OperationLocks captures = new OperationLocks("another snapshot");
 
   public SnapshotService(
       LazySnapshotStore store,
@@ -90,7 +97,8 @@ public final class SnapshotService {
         EngineOperation.SNAPSHOT,
         entry.provider(),
         () -> {
-          try (ActivityTracker.Activity _ = instrumentation.activity().begin(id)) {
+          try (ActivityTracker.Activity _ = instrumentation.activity().begin(id);
+              OperationLocks.Handle _ = captures.take(id, CAPTURE_WAIT)) {
             SnapshotReport report =
                 switch (request.kind()) {
                   case FILESYSTEM -> capture(entry, request);
@@ -161,53 +169,68 @@ public final class SnapshotService {
             ? snapshotting.coverage()
             : Optional.empty();
     String root = coverage.isPresent() ? "/" : request.path().orElse(spec.workspaceMount());
-    try (SnapshotWriter writer = store.get().newWriter()) {
+    try (SnapshotWriter writer = store.get().newWriter();
+        StagedEntries previous = writer.newEntries()) {
       Optional<SnapshotBase> base =
           SnapshotBase.read(store.basesFolder(), entry.id())
               .filter(one -> isBaseFor(one, root, request));
-      Map<String, SnapshotWriter.StagedFile> staged =
-          base.map(one -> heldByMark(one, writer)).orElse(Map.of());
-      SnapshotCapturer.Result result =
-          new SnapshotCapturer(sandbox, snapshotting, progress(entry.id()))
-              .capture(
-                  new CaptureRequest(
-                      root,
-                      request.includes(),
-                      request.excludes(),
-                      base.map(SnapshotBase::moment).orElse(0L),
-                      false,
-                      coverage),
-                  writer,
-                  staged);
-      result.files().entries().forEach(writer::add);
-      Snapshot created =
-          writer.finish(
-              counts ->
-                  new Snapshot(
-                      newId(),
-                      clock.instant(),
-                      entry.id().value(),
-                      entry.provider(),
-                      IsolaVersion.current(),
-                      System.getProperty("os.arch"),
-                      request.tags(),
-                      staged.isEmpty() ? Optional.empty() : base.map(SnapshotBase::snapshot),
-                      root,
-                      request.includes(),
-                      request.excludes(),
-                      counts.files(),
-                      counts.bytes(),
-                      counts.newBytes(),
-                      counts.storedBytes(),
-                      counts.checksum(),
-                      Snapshot.Kind.FILESYSTEM,
-                      baseImage(entry),
-                      coverage.map(
-                          all -> new Snapshot.SnapshotCoverage(all.image(), all.folders())),
-                      Optional.empty()));
-      saveBase(entry.id(), created, result);
-      return new SnapshotReport(created, result.held(), result.incremental(), result.readBytes());
+      Optional<KnownFiles> known =
+          base.filter(one -> readPrevious(one, entry.id(), writer, previous))
+              .map(_ -> previous::find);
+      CaptureRequest files =
+          new CaptureRequest(
+              root,
+              request.includes(),
+              request.excludes(),
+              base.map(SnapshotBase::moment).orElse(0L),
+              false,
+              coverage,
+              true);
+      TimeLimit time = new TimeLimit("the files of sandbox " + entry.id());
+      CaptureWatchdog watchdog =
+          new CaptureWatchdog("the files of sandbox " + entry.id(), store.get()::isAwaited);
+      SnapshotCapturer capturer =
+          new SnapshotCapturer(sandbox, snapshotting, progress(entry.id()), time, watchdog);
+      try (SnapshotCapturer.Result result =
+          watchdog.run(() -> capturer.capture(files, writer, known))) {
+        writer.addAll(result.files().entries());
+        Snapshot created = finish(entry, request, writer, root, coverage, known.flatMap(_ -> base));
+        saveBase(entry.id(), created, result);
+        return new SnapshotReport(created, result.held(), result.incremental(), result.readBytes());
+      }
     }
+  }
+
+  private Snapshot finish(
+      SandboxEntry entry,
+      SnapshotRequest request,
+      SnapshotWriter writer,
+      String root,
+      Optional<Coverage> coverage,
+      Optional<SnapshotBase> base) {
+    return writer.finish(
+        counts ->
+            new Snapshot(
+                newId(),
+                clock.instant(),
+                entry.id().value(),
+                entry.provider(),
+                IsolaVersion.current(),
+                System.getProperty("os.arch"),
+                request.tags(),
+                base.map(SnapshotBase::snapshot),
+                root,
+                request.includes(),
+                request.excludes(),
+                counts.files(),
+                counts.bytes(),
+                counts.newBytes(),
+                counts.storedBytes(),
+                counts.checksum(),
+                Snapshot.Kind.FILESYSTEM,
+                baseImage(entry),
+                coverage.map(all -> new Snapshot.SnapshotCoverage(all.image(), all.folders())),
+                Optional.empty()));
   }
 
   private static boolean isBaseFor(SnapshotBase base, String root, SnapshotRequest request) {
@@ -218,25 +241,25 @@ public final class SnapshotService {
   }
 
   /**
-   * Returns the files of the previous snapshot by change marker. Call it with an open writer, which
-   * protects them from garbage collection.
+   * Adds the files of the previous snapshot with their change markers to {@code previous}. Call it
+   * with an open writer, which protects them from garbage collection.
+   *
+   * @return false if they are not known, or are too many
    */
-  private Map<String, SnapshotWriter.StagedFile> heldByMark(
-      SnapshotBase base, SnapshotWriter writer) {
-    try {
-      List<SnapshotEntry> entries = store.get().entries(base.snapshot());
-      if (entries.size() != base.marks().size()) {
-        return Map.of();
-      }
-      Map<String, SnapshotWriter.StagedFile> byMark = new java.util.HashMap<>();
-      for (int i = 0; i < entries.size(); i++) {
-        if (!base.marks().get(i).isEmpty()) {
-          byMark.put(base.marks().get(i), writer.stage(entries.get(i)));
+  private boolean readPrevious(
+      SnapshotBase base, SandboxId id, SnapshotWriter writer, StagedEntries previous) {
+    try (SnapshotEntries entries = store.get().entries(base.snapshot());
+        SnapshotBase.Marks marks =
+            new SnapshotBase.Marks(store.basesFolder(), id, base.snapshot())) {
+      for (SnapshotEntry entry : entries) {
+        String mark = marks.next();
+        if (!mark.isEmpty()) {
+          previous.add(mark, writer.stage(entry));
         }
       }
-      return byMark;
-    } catch (SandboxException removedOrDamaged) {
-      return Map.of();
+      return previous.count() > 0 && previous.index();
+    } catch (IOException | SandboxException removedOrDamaged) {
+      return false;
     }
   }
 
@@ -250,13 +273,12 @@ public final class SnapshotService {
   private void saveBase(SandboxId id, Snapshot created, SnapshotCapturer.Result result) {
     try {
       new SnapshotBase(
-              created.id(),
-              result.moment(),
-              created.root(),
-              created.includes(),
-              created.excludes(),
-              result.files().marks())
-          .write(store.basesFolder(), id);
+              created.id(), result.moment(), created.root(), created.includes(), created.excludes())
+          .write(
+              store.basesFolder(),
+              id,
+              result.files().entries().count(),
+              result.files().entries().keys());
     } catch (IOException e) {
       log.warning("the next snapshot of " + id + " will not be incremental: " + e.getMessage());
     }
@@ -321,7 +343,7 @@ public final class SnapshotService {
             .exception();
       }
     }
-    return SnapshotDiff.between(open.entries(from), open.entries(to));
+    return open.difference(from, to);
   }
 
   /** Removes a snapshot. {@link #collect} frees its space. */

@@ -2,6 +2,7 @@ package dev.isola.engine.startup;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -53,7 +54,7 @@ public final class StartupSequence {
   private final StartupFailure failure;
   private final ExecutorService threads;
   private final CompletionService<Boolean> tasks;
-  private final long end;
+  private final Deadline deadline;
   private final OutputTail output = new OutputTail();
   private volatile @Nullable Execution started;
   private volatile @Nullable ExecResult lastRun;
@@ -70,7 +71,7 @@ public final class StartupSequence {
         Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("isola-startup-" + sandbox.id() + "-", 0).factory());
     tasks = new ExecutorCompletionService<>(threads);
-    end = System.nanoTime() + startup.timeout().toNanos();
+    deadline = Deadline.in(startup.timeout());
   }
 
   /**
@@ -163,7 +164,7 @@ public final class StartupSequence {
    * Returns the timeout of the ready command: its own, or the remaining time if that is shorter.
    */
   private Duration time(Command ready) {
-    Duration left = Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime()));
+    Duration left = deadline.left();
     return ready.timeout().filter(own -> own.compareTo(left) < 0).orElse(left);
   }
 
@@ -172,7 +173,7 @@ public final class StartupSequence {
     try {
       boolean done = false;
       while (!done) {
-        Future<Boolean> ended = tasks.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        Future<Boolean> ended = tasks.poll(deadline.leftNanos(), TimeUnit.NANOSECONDS);
         if (ended == null) {
           throw timedOut();
         }

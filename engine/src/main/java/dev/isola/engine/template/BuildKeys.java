@@ -2,6 +2,7 @@ package dev.isola.engine.template;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Installer;
 import dev.isola.document.recipe.Recipe;
@@ -83,7 +84,7 @@ final class BuildKeys {
 
   /** Hashes each field with its length, so that different lists never have the same bytes. */
   private static String hash(List<String> fields) {
-    MessageDigest digest = Uploads.sha256();
+    MessageDigest digest = Sha256.newDigest();
     for (String field : fields) {
       byte[] bytes = field.getBytes(UTF_8);
       digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());

@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildLogEntry.Level;
 import java.io.IOException;
@@ -77,13 +78,12 @@ final class BuildLog implements BuildLogWriter, AutoCloseable {
 
   /** Waits until line {@code number}, starting at 0, exists or the log is closed. */
   synchronized boolean await(long number, Duration timeout) throws InterruptedException {
-    long until = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (lines <= number && !closed) {
-      long left = (until - System.nanoTime()) / 1_000_000;
-      if (left <= 0) {
+      if (deadline.over()) {
         return false;
       }
-      wait(left);
+      wait(deadline.left().toMillis());
     }
     return true;
   }

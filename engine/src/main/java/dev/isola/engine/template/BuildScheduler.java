@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.BuildLogEntry.Level;
 import dev.isola.engine.api.Log;
@@ -263,12 +264,11 @@ final class BuildScheduler implements AutoCloseable {
   private static boolean cancel(Stream<Running> builds, Duration timeout) {
     List<Running> all = builds.toList();
     all.forEach(one -> one.thread().interrupt());
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     boolean ended = true;
     try {
       for (Running one : all) {
-        Duration rest = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
-        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(rest);
+        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(deadline.left());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -82,7 +82,8 @@ record ImageExport(TemplateImages images) {
         folders.isEmpty() ? patterns(emptied) : List.of(),
         0,
         false,
-        Optional.of(new Coverage(coverage.image(), folders)));
+        Optional.of(new Coverage(coverage.image(), folders)),
+        false);
   }
 
   static String relative(String folder) {

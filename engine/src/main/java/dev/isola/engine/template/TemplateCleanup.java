@@ -5,6 +5,7 @@ import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.BuildEntry;
+import dev.isola.store.DiskReserve;
 import dev.isola.store.EntryFilter;
 import dev.isola.store.EntryPage;
 import dev.isola.store.Failpoint;
@@ -76,7 +77,7 @@ final class TemplateCleanup {
       boolean _ = ledger.templates().update(removing.withState(State.AVAILABLE, clock.instant()));
       throw e;
     }
-    boolean _ = ledger.templates().remove(removing.id());
+    boolean _ = DiskReserve.freeing(() -> ledger.templates().remove(removing.id()));
     all.forEach(one -> logs.remove(one.id()));
   }
 
@@ -160,7 +161,7 @@ final class TemplateCleanup {
   private void forgetOldBuilds(List<BuildEntry> all) {
     for (BuildEntry build : all.subList(0, Math.max(0, all.size() - BUILDS_KEPT))) {
       if (build.state().isOver() && build.image().isEmpty()) {
-        boolean _ = ledger.templates().removeBuild(build.id());
+        boolean _ = DiskReserve.freeing(() -> ledger.templates().removeBuild(build.id()));
         logs.remove(build.id());
       }
     }

@@ -11,6 +11,7 @@ import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.store.BuildEntry;
+import dev.isola.store.DiskReserve;
 import dev.isola.store.Ledger;
 import dev.isola.store.TemplateEntry;
 import dev.isola.store.TemplateEntry.State;
@@ -319,7 +320,7 @@ public final class TemplateService implements AutoCloseable {
         locked(
             () -> {
               TemplateEntry removing = require(name).withState(State.REMOVING, declarations.now());
-              boolean _ = ledger.templates().update(removing);
+              boolean _ = DiskReserve.freeing(() -> ledger.templates().update(removing));
               return removing;
             });
     remains.remove(entry);

@@ -2,6 +2,7 @@ package dev.isola.engine.template;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -14,7 +15,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HexFormat;
@@ -36,14 +36,6 @@ record Uploads(Path folder, long largest, InstantSource clock) {
 
   static boolean isSha256(String text) {
     return SHA256.matcher(text).matches();
-  }
-
-  static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   boolean contains(String sha256) {
@@ -135,7 +127,7 @@ record Uploads(Path folder, long largest, InstantSource clock) {
   }
 
   private String copy(InputStream content, Path part) throws IOException {
-    MessageDigest digest = sha256();
+    MessageDigest digest = Sha256.newDigest();
     try (OutputStream out = Files.newOutputStream(part)) {
       byte[] buffer = new byte[64 * 1024];
       long size = 0;

@@ -6,6 +6,7 @@ import dev.isola.engine.api.SandboxStatus;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.RecentErrors;
+import dev.isola.engine.lifecycle.SandboxNetworks;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -32,6 +33,7 @@ public final class StatusReader {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private final LiveSandboxes liveSandboxes;
+  private final SandboxNetworks networks;
   private final UsageSamples samples;
   private final RecentErrors errors;
   private final ContainerIds containers;
@@ -49,11 +51,13 @@ public final class StatusReader {
 
   public StatusReader(
       LiveSandboxes liveSandboxes,
+      SandboxNetworks networks,
       ProviderRegistry registry,
       UsageSamples samples,
       RecentErrors errors) {
     containers = new ContainerIds(registry, liveSandboxes);
     this.liveSandboxes = liveSandboxes;
+    this.networks = networks;
     this.samples = samples;
     this.errors = errors;
   }
@@ -151,7 +155,7 @@ public final class StatusReader {
   }
 
   private Reading measure(SandboxId id, UsageReporting reporting) {
-    Usage usage = reporting.usage();
+    Usage usage = networks.withTraffic(id, reporting.usage());
     return new Reading(
         Optional.of(usage), samples.add(id, usage.cpuTime(), System.nanoTime()), Optional.empty());
   }

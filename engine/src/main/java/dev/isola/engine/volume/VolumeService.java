@@ -17,6 +17,7 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
+import dev.isola.store.DiskReserve;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.VolumeEntry;
@@ -178,7 +179,8 @@ public final class VolumeService {
         name,
         () -> {
           VolumeEntry entry = withProvider(require(tenant, name));
-          VolumeEntry removing = update(entry.withState(State.REMOVING, clock.instant()));
+          VolumeEntry removing =
+              DiskReserve.freeing(() -> update(entry.withState(State.REMOVING, clock.instant())));
           Failpoint.VOLUME_REMOVING.reach();
           finishRemove(removing);
           return name;
@@ -198,7 +200,7 @@ public final class VolumeService {
     helpers.destroyAll(entry.id());
     volumesOf(entry.provider()).destroy(entry.name());
     Failpoint.VOLUME_DESTROYED.reach();
-    ledger.volumes().remove(entry.id());
+    boolean _ = DiskReserve.freeing(() -> ledger.volumes().remove(entry.id()));
   }
 
   /**

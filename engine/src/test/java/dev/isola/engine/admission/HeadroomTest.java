@@ -34,7 +34,7 @@ class HeadroomTest {
   private CapacityPool admission(Duration timeout) {
     return new CapacityPool(
         Capacity.ofInstallation(ANY),
-        new Headroom(4, 10, MEMORY_MB, machine::get),
+        new Headroom(4, 10, MEMORY_MB, machine::get, DiskHeadroom.UNCHECKED),
         timeout,
         InstantSource.system());
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.isola.engine.admission.DiskHeadroom;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.health.ProbeSchedule;
@@ -84,7 +85,7 @@ class ConfigTest {
     assertThat(config.capacity())
         .as("the sum of limits is not bounded")
         .isEqualTo(new Resources(Resources.UNLIMITED, Resources.UNLIMITED));
-    assertThat(config.headroom().overcommit()).isEqualTo(4);
+    assertThat(config.headroom(DiskHeadroom.UNCHECKED).overcommit()).isEqualTo(4);
     assertThat(config.get(ConfigKeys.SHUTDOWN)).isEqualTo(ShutdownAction.LEAVE);
     assertThat(config.get(ConfigKeys.STORE_URL)).isEmpty();
     assertThat(config.get(ConfigKeys.DATA)).isEqualTo(Path.of("/var/lib/isola"));
@@ -197,7 +198,7 @@ class ConfigTest {
   }
 
   @Test
-  void acceptsLegacyEnvironmentVariables() {
+  void acceptsEnvironmentVariablesOfOtherSystems() {
     environment.put("SANDBOX_PROVIDER", "local_microvm");
     environment.put("E2B_API_KEY", "e2b_secret");
     environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "0");

@@ -17,6 +17,7 @@ import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
+import dev.isola.store.DiskReserve;
 import dev.isola.store.Ledger;
 import dev.isola.store.Ledgers;
 import java.io.IOException;
@@ -61,8 +62,18 @@ final class CrashServer implements AutoCloseable {
 
   static CrashServer open(
       CrashSite site, String yaml, PlantedBug planted, Log log, Consumer<StoppedEngine> between) {
+    return open(site, yaml, planted, log, between, DiskReserve.NONE);
+  }
+
+  static CrashServer open(
+      CrashSite site,
+      String yaml,
+      PlantedBug planted,
+      Log log,
+      Consumer<StoppedEngine> between,
+      DiskReserve reserve) {
     Config config = config(site, yaml);
-    Ledger ledger = planted.ledger(Ledgers.open(site.ledgerConfig()));
+    Ledger ledger = planted.ledger(Ledgers.open(site.ledgerConfig(), reserve));
     ProviderRegistry registry =
         ProviderRegistry.open(
             List.<ProviderFactory>of(

@@ -30,6 +30,7 @@ class EgressEventsTest {
   @TempDir Path folder;
   private Ledger ledger;
   private EventLog log;
+  private long now = 1;
 
   @BeforeEach
   void open() {
@@ -43,7 +44,7 @@ class EgressEventsTest {
   }
 
   private EgressEvents events(boolean connections) {
-    return new EgressEvents(ID, "test", log, MetricsRecorder.NOOP, () -> connections);
+    return new EgressEvents(ID, "test", log, MetricsRecorder.NOOP, () -> connections, () -> now);
   }
 
   private static Denial denial(String host, String request) {
@@ -117,7 +118,38 @@ class EgressEventsTest {
       events.flush();
     }
 
-    assertThat(log.after(0, 10_000)).hasSizeLessThanOrEqualTo(120);
+    assertThat(log.after(0, 10_000)).as("120 of each kind").hasSizeLessThanOrEqualTo(2 * 120);
+  }
+
+  @Test
+  void deniedNamesOfADayAreFewEvents() {
+    EgressEvents events = events(false);
+    for (int second = 0; second < 86_400; second++) {
+      for (int i = 0; i < 4; i++) {
+        events.denied(denial("host" + (second * 4 + i) % 1_000 + ".example", ""));
+      }
+      events.flush();
+      now += 1_000_000_000L;
+    }
+
+    assertThat(log.after(0, 1_000_000)).hasSizeLessThanOrEqualTo(120 + 24 * 60);
+  }
+
+  @Test
+  void equalDenialsOfAMinuteAreOneEvent() {
+    EgressEvents events = events(false);
+    for (int second = 0; second < 180; second++) {
+      events.denied(denial("a.example", ""));
+      events.flush();
+      now += 1_000_000_000L;
+    }
+    events.close();
+
+    List<String> counts =
+        log.after(0, 1000).stream()
+            .map(event -> String.valueOf(Json.parseObject(event.data()).get("count")))
+            .toList();
+    assertThat(counts).containsExactly("1", "60", "60", "59");
   }
 
   @Test

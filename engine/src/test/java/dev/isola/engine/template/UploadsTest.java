@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.LimitExceeded;
@@ -15,7 +16,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,8 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class UploadsTest {
   private static final String TEXT = "content";
-  private static final String SHA256 =
-      HexFormat.of().formatHex(Uploads.sha256().digest(TEXT.getBytes(UTF_8)));
+  private static final String SHA256 = Sha256.hex(TEXT);
 
   @TempDir Path folder;
   private Uploads uploads;

@@ -1,5 +1,6 @@
 package dev.isola.link;
 
+import dev.isola.codec.time.Deadline;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
@@ -79,14 +80,14 @@ final class AcceptedConnections implements ConnectionSource {
 
   @Override
   public AgentConnection next(Duration timeout) throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     AgentConnection waiting = authenticated.poll();
     if (waiting != null && !waiting.isClosed()) {
       return waiting;
     }
     while (true) {
       reclaim();
-      long left = deadline - System.nanoTime();
+      long left = deadline.leftNanos();
       AgentConnection connection = poll(Math.min(left, CHECK_INTERVAL.toNanos()));
       if (connection != null && !connection.isClosed()) {
         return connection;

@@ -1,5 +1,6 @@
 package dev.isola.link;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
@@ -204,10 +205,10 @@ final class AgentClient implements AutoCloseable {
   }
 
   private void drain(AgentConnection connection) {
-    long deadline = System.nanoTime() + DRAIN_TIMEOUT.toNanos();
+    Deadline deadline = Deadline.in(DRAIN_TIMEOUT);
     Optional<AgentOperation> unfinished = connection.unfinishedOperation();
     while (unfinished.isPresent()) {
-      if (System.nanoTime() - deadline > 0) {
+      if (deadline.over()) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
                 "an operation in sandbox " + id + " is under way: " + unfinished.get(),

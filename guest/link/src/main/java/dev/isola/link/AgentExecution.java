@@ -1,5 +1,6 @@
 package dev.isola.link;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxState;
@@ -100,13 +101,27 @@ class AgentExecution implements Execution {
 
   @Override
   public Exit await() {
-    return await(LinkStream.FOREVER, 0).orElseThrow();
+    while (exit == null) {
+      Frame frame = nextFrame(LinkStream.FOREVER);
+      if (frame != null) {
+        take(frame);
+      }
+    }
+    return exit;
   }
 
   @Override
   public Optional<Exit> await(Duration timeout) {
-    Duration positive = timeout.isPositive() ? timeout : Duration.ofNanos(1);
-    return await(positive, System.nanoTime() + positive.toNanos());
+    Deadline deadline = Deadline.in(timeout);
+    boolean inTime = true;
+    while (exit == null && inTime) {
+      Frame frame = nextFrame(deadline.left());
+      if (frame != null) {
+        take(frame);
+      }
+      inTime = frame != null || !deadline.over();
+    }
+    return Optional.ofNullable(exit);
   }
 
   @Override
@@ -173,23 +188,6 @@ class AgentExecution implements Execution {
       reattach(now, reason, reason.exception(client.id(), false));
     }
     return stream;
-  }
-
-  private Optional<Exit> await(Duration timeout, long deadline) {
-    Duration left = timeout;
-    while (exit == null) {
-      Frame frame = nextFrame(left);
-      if (frame != null) {
-        take(frame);
-      }
-      if (!timeout.isZero()) {
-        left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
-        if (frame == null && deadline - System.nanoTime() <= 0) {
-          return Optional.ofNullable(exit);
-        }
-      }
-    }
-    return Optional.ofNullable(exit);
   }
 
   /**

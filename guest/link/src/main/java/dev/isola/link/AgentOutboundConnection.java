@@ -120,6 +120,11 @@ final class AgentOutboundConnection implements EgressAccess.OutboundConnection {
     }
 
     @Override
+    public void limit(long bytesPerSecond) {
+      connection.limit(bytesPerSecond);
+    }
+
+    @Override
     public boolean start() {
       WireFieldsBuilder request =
           new WireFieldsBuilder(AgentOperation.HANDOVER)

@@ -23,7 +23,7 @@ record AgentSnapshotting(
             .add(FieldTag.PATH, wanted.path())
             .add(FieldTag.INCLUDE, wanted.includes())
             .add(FieldTag.EXCLUDE, wanted.excludes())
-            .add(FieldTag.FLAGS, wanted.freeze() ? FLAGS | Wire.TAR_FREEZE : FLAGS);
+            .add(FieldTag.FLAGS, flags(wanted));
     wanted.written().ifPresent(coverage -> add(coverage, request));
     if (wanted.since() > 0) {
       request.add(FieldTag.TIME_NS, wanted.since());
@@ -31,6 +31,12 @@ record AgentSnapshotting(
     LinkStream stream = client.open(AgentOperation.TAR_OUT, request, DataFrameInputStream.WINDOW);
     return new AgentCapture(
         stream, DataFrameInputStream.open(stream, client.timeouts().longResponseTimeout()));
+  }
+
+  private static int flags(CaptureRequest wanted) {
+    return FLAGS
+        | (wanted.freeze() ? Wire.TAR_FREEZE : 0)
+        | (wanted.sparse() ? Wire.TAR_WITHOUT_HOLES : 0);
   }
 
   private void add(Coverage coverage, WireFieldsBuilder request) {

@@ -1,5 +1,6 @@
 package dev.isola.link;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.file.FileChange;
 import dev.isola.spi.file.Watch;
 import java.nio.ByteBuffer;
@@ -69,13 +70,10 @@ final class AgentWatch implements Watch {
         return Watch.super.drain(max);
       }
       Duration timeout = client.timeouts().responseTimeout();
-      long deadline = System.nanoTime() + timeout.toNanos();
+      Deadline deadline = Deadline.in(timeout);
       List<FileChange> changes = new ArrayList<>();
       while (changes.size() < max && receivedMarks < requestedMarks && !ended) {
-        Duration left = Duration.ofNanos(deadline - System.nanoTime());
-        if (!left.isPositive()) {
-          throw stream.timedOut(timeout);
-        }
+        Duration left = deadline.leftOrElseThrow(() -> stream.timedOut(timeout));
         nextLocked(left).ifPresent(changes::add);
       }
       return changes;

@@ -1,5 +1,6 @@
 package dev.isola.link;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -9,11 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +41,7 @@ public record EmbeddedProgram(String title, String source, String resources, Str
    */
   public Path install(Path folder) {
     byte[] content = content(MachineArchitecture.ofHost().machine());
-    String hash = HexFormat.of().formatHex(sha256(content)).substring(0, 16);
+    String hash = Sha256.hex(content).substring(0, 16);
     Path target = folder.resolve(name + "-" + hash);
     try {
       if (!isIntact(target, content)) {
@@ -127,14 +125,6 @@ public record EmbeddedProgram(String title, String source, String resources, Str
         Thread.currentThread().interrupt();
         return;
       }
-    }
-  }
-
-  private static byte[] sha256(byte[] content) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(content);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
     }
   }
 

@@ -124,6 +124,11 @@ final class HandedConnection {
     return received;
   }
 
+  /** Limits the bytes of all connections of the process. */
+  void limit(long bytesPerSecond) {
+    process.limit(bytesPerSecond);
+  }
+
   /** Resets both sides. */
   void reset() {
     lock.lock(); // its number is not that of another connection while it is not over

@@ -2,6 +2,7 @@ package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.isola.codec.time.Deadline;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -66,7 +67,7 @@ public final class InitListener implements AutoCloseable {
    * @throws IOException if that takes too long
    */
   public AgentChannel awaitWaiting(Duration timeout) throws IOException {
-    return awaitInit(System.nanoTime() + timeout.toNanos(), timeout);
+    return awaitInit(Deadline.in(timeout));
   }
 
   /**
@@ -77,8 +78,8 @@ public final class InitListener implements AutoCloseable {
    * @throws IOException if that takes too long
    */
   public void boot(byte[] record, Duration timeout) throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
-    try (AgentChannel channel = awaitInit(deadline, timeout)) {
+    Deadline deadline = Deadline.in(timeout);
+    try (AgentChannel channel = awaitInit(deadline)) {
       Thread watchdog = closeAt(channel, deadline);
       channel.write(ByteBuffer.wrap(record));
       if (read(channel, 1).length > 0) {
@@ -89,7 +90,7 @@ public final class InitListener implements AutoCloseable {
   }
 
   /** An init whose connection was lost dials again, so that a lost connection is no failure. */
-  private AgentChannel awaitInit(long deadline, Duration timeout) throws IOException {
+  private AgentChannel awaitInit(Deadline deadline) throws IOException {
     IOException last = null;
     while (true) {
       AgentChannel channel = next(deadline);
@@ -99,7 +100,7 @@ public final class InitListener implements AutoCloseable {
                 "the init of the machine did not ask for its boot record on "
                     + path
                     + " within "
-                    + timeout.toMillis()
+                    + deadline.whole().toMillis()
                     + " ms");
         if (last != null) {
           late.addSuppressed(last);
@@ -116,10 +117,10 @@ public final class InitListener implements AutoCloseable {
     }
   }
 
-  private @Nullable AgentChannel next(long deadline) throws IOException {
+  private @Nullable AgentChannel next(Deadline deadline) throws IOException {
     try {
       AgentChannel channel = null;
-      while (channel == null && System.nanoTime() - deadline < 0) {
+      while (channel == null && !deadline.over()) {
         boolean alive = acceptor.isAgentAlive();
         channel = accepted.poll(POLL_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
         if (channel == null && !alive) {
@@ -133,7 +134,7 @@ public final class InitListener implements AutoCloseable {
     }
   }
 
-  private static void awaitLine(AgentChannel channel, long deadline) throws IOException {
+  private static void awaitLine(AgentChannel channel, Deadline deadline) throws IOException {
     Thread watchdog = closeAt(channel, deadline);
     byte[] line = read(channel, WAITING.length);
     watchdog.interrupt();
@@ -152,12 +153,12 @@ public final class InitListener implements AutoCloseable {
   }
 
   /** Closes a channel at the deadline, unless the thread is interrupted before. */
-  private static Thread closeAt(AgentChannel channel, long deadline) {
+  private static Thread closeAt(AgentChannel channel, Deadline deadline) {
     return Thread.ofVirtual()
         .start(
             () -> {
               try {
-                Thread.sleep(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+                Thread.sleep(deadline.left());
                 channel.close();
               } catch (InterruptedException inTime) {
                 // The init answered.

@@ -1,9 +1,9 @@
 package dev.isola.link;
 
+import dev.isola.codec.time.Deadline;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -35,17 +35,16 @@ final class PeerOutput {
     lock.lockInterruptibly();
     try {
       long before = queued;
-      long deadline = System.nanoTime() + stall.toNanos();
+      Deadline deadline = Deadline.in(stall);
       while (queued >= FULL && !finished) {
         if (queued < before) {
           before = queued;
-          deadline = System.nanoTime() + stall.toNanos();
+          deadline = Deadline.in(stall);
         }
-        long left = deadline - System.nanoTime();
-        if (left <= 0) {
+        if (deadline.over()) {
           return false;
         }
-        boolean _ = drained.await(left, TimeUnit.NANOSECONDS);
+        long _ = drained.awaitNanos(deadline.leftNanos());
       }
       if (finished) {
         return false;

@@ -1,5 +1,6 @@
 package dev.isola.link;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
@@ -23,14 +24,12 @@ final class ProcessSlotRetry {
    * Runs {@code start} until a process slot is free. Rethrows the exception of the last attempt.
    */
   static <T> T run(Supplier<T> start) {
-    long began = System.nanoTime();
+    Deadline deadline = Deadline.in(TIMEOUT);
     for (long pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
       try {
         return start.get();
       } catch (SandboxException e) {
-        if (!isAtProcessLimit(e)
-            || System.nanoTime() - began > TIMEOUT.toNanos()
-            || !sleep(pause)) {
+        if (!isAtProcessLimit(e) || !deadline.pause(withJitter(pause))) {
           throw e;
         }
       }
@@ -41,17 +40,8 @@ final class ProcessSlotRetry {
     return e.code() == ErrorCode.RESOURCE_LIMIT && EAGAIN.equals(e.context().get("errno"));
   }
 
-  /**
-   * Sleeps with jitter, since many callers may wait for the same slot. Returns false when
-   * interrupted.
-   */
-  private static boolean sleep(long nanos) {
-    try {
-      TimeUnit.NANOSECONDS.sleep(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos));
-      return true;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
+  /** Returns a random time around a pause, since many callers may wait for the same slot. */
+  private static Duration withJitter(long nanos) {
+    return Duration.ofNanos(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos));
   }
 }

@@ -35,6 +35,7 @@ final class RelayProcess implements AutoCloseable {
   private final BitSet connectionIds = new BitSet(MAX_CONNECTIONS);
   private final CompletableFuture<Boolean> listening = new CompletableFuture<>();
   private final Map<Integer, HandedConnection> connections = new ConcurrentHashMap<>();
+  private long limit;
   private volatile boolean ended;
 
   private RelayProcess(Process process) {
@@ -102,6 +103,21 @@ final class RelayProcess implements AutoCloseable {
       send("CLOSE " + connection);
     } catch (IOException e) {
       // The process is gone, and so is the connection.
+    }
+  }
+
+  /** Limits how many bytes pass in a second, in each direction. */
+  void limit(long bytesPerSecond) {
+    lock.lock();
+    try {
+      if (bytesPerSecond != limit) {
+        limit = bytesPerSecond;
+        send("LIMIT " + bytesPerSecond);
+      }
+    } catch (IOException e) {
+      // The process is gone, and so are its connections.
+    } finally {
+      lock.unlock();
     }
   }
 

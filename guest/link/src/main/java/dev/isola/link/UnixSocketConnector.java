@@ -2,6 +2,7 @@ package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -12,14 +13,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 
 /** Connects to an agent that listens on a unix socket. */
 public final class UnixSocketConnector implements AgentConnector {
   /** Longest path the kernel accepts, without its NUL. */
   static final int PATH_MAX = 107;
 
-  private static final long PAUSE_NANOS = 1_000_000;
+  private static final Duration PAUSE = Duration.ofMillis(1);
 
   private final Path path;
 
@@ -61,7 +61,7 @@ public final class UnixSocketConnector implements AgentConnector {
 
   /** Connects as {@link #open} does. */
   SocketChannel connect(Duration timeout) throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (true) {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
       try {
@@ -75,10 +75,9 @@ public final class UnixSocketConnector implements AgentConnector {
         if (!Files.exists(path)) {
           throw new AgentAbsentException("socket does not exist: " + path, e);
         }
-        if (!isBacklogFull(e) || System.nanoTime() - deadline >= 0) {
+        if (!isBacklogFull(e) || !deadline.pause(PAUSE)) {
           throw e;
         }
-        LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
   }

@@ -2,6 +2,7 @@ package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import dev.isola.codec.time.Deadline;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -116,9 +117,9 @@ public final class VirtioPortConnector implements AgentConnector {
   }
 
   private AgentChannel connect(Duration timeout) throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (true) {
-      Duration left = Duration.ofNanos(deadline - System.nanoTime());
+      Duration left = deadline.left();
       SocketChannel channel = socket.connect(left);
       boolean answered = false;
       try {
@@ -132,7 +133,7 @@ public final class VirtioPortConnector implements AgentConnector {
           channel.close();
         }
       }
-      if (System.nanoTime() - deadline >= 0) {
+      if (deadline.over()) {
         throw new SocketTimeoutException(
             "the agent was silent on " + socket + " for " + timeout.toMillis() + " ms");
       }
@@ -149,11 +150,11 @@ public final class VirtioPortConnector implements AgentConnector {
   /** Reads up to a text that the init sends, whatever comes before it; returns what it read. */
   private byte[] awaitText(SocketChannel channel, String text, Duration timeout)
       throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     ByteBuffer piece = ByteBuffer.allocate(PIECE);
     StringBuilder seen = new StringBuilder();
     while (seen.length() < READ_MAX) {
-      if (!awaitBytes(channel, Duration.ofNanos(deadline - System.nanoTime()))) {
+      if (!awaitBytes(channel, deadline.left())) {
         throw new SocketTimeoutException(
             "the init of the machine was not ready on "
                 + socket

@@ -74,6 +74,7 @@ final class Wire {
   static final int TAR_EXACT_TIMES = 1;
   static final int TAR_FREEZE = 2;
   static final int TAR_MARKS = 4;
+  static final int TAR_WITHOUT_HOLES = 8;
   static final int TAR_OWNERS = 1;
   static final int TAR_OWNERS_IF_ALLOWED = 2;
   static final int TAR_LAYER = 4;

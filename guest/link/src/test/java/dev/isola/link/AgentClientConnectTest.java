@@ -75,7 +75,7 @@ class AgentClientConnectTest {
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("no handshake within");
     }
-    // A timer that fires early can cause one more attempt; its timeout used to be a nanosecond.
+    // A timer that fires early can cause one more attempt, whose timeout is not a nanosecond.
     assertThat(timeouts).isNotEmpty().allMatch(left -> left.compareTo(Duration.ofNanos(1)) > 0);
   }
 

@@ -112,7 +112,7 @@ public final class FileScripts {
     if (error.contains("permission denied") || error.contains("read-only")) {
       return ErrorCode.PERMISSION_DENIED;
     }
-    if (error.contains("no space")) {
+    if (error.contains("no space") || error.contains("quota exceeded")) {
       return ErrorCode.DISK_FULL;
     }
     return error.contains("not a directory")

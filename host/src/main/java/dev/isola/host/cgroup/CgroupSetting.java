@@ -16,6 +16,12 @@ import java.util.OptionalLong;
 record CgroupSetting(String file, String value, boolean optional) {
   private static final long PERIOD_MICROS = 100_000;
 
+  /**
+   * The part of the memory limit that TCP buffers may use in addition to it. The kernel cannot
+   * limit the sum.
+   */
+  private static final long TCP_SHARE = 4;
+
   /** The kernel accepts no smaller quota. */
   private static final long MIN_QUOTA_MICROS = 1_000;
 
@@ -59,7 +65,8 @@ record CgroupSetting(String file, String value, boolean optional) {
 
   /**
    * Swap counts as memory; otherwise a limit would only slow the sandbox down. In version 1 the
-   * limit of memory plus swap must not be below that of memory, so it is lifted first.
+   * limit of memory plus swap must not be below that of memory, so it is lifted first, and buffers
+   * of TCP connections are not memory of the group unless they have a limit of their own.
    */
   private static List<CgroupSetting> memory(long bytes, boolean unified) {
     return unified
@@ -69,7 +76,8 @@ record CgroupSetting(String file, String value, boolean optional) {
         : List.of(
             new CgroupSetting("memory.memsw.limit_in_bytes", -1, true),
             new CgroupSetting("memory.limit_in_bytes", bytes, false),
-            new CgroupSetting("memory.memsw.limit_in_bytes", bytes, true));
+            new CgroupSetting("memory.memsw.limit_in_bytes", bytes, true),
+            new CgroupSetting("memory.kmem.tcp.limit_in_bytes", bytes / TCP_SHARE, true));
   }
 
   private static List<CgroupSetting> cpuV1(long quota) {

@@ -345,12 +345,14 @@ public final class ControlGroup {
     return memoryEvents().map(file -> KernelFile.number(file, "oom_kill").orElse(0)).orElse(0L);
   }
 
+  /** Returns the usage. Version 1 counts the buffers of TCP connections separately. */
   public CgroupUsage usage() {
     CgroupFolders folders = folders();
     return new CgroupUsage(
         cpuTime(folders),
-        memory(folders),
-        number(folders, "memory.peak", "memory.max_usage_in_bytes"),
+        memory(folders) + number(folders, "memory.kmem.tcp.usage_in_bytes"),
+        number(folders, "memory.peak", "memory.max_usage_in_bytes")
+            + number(folders, "memory.kmem.tcp.max_usage_in_bytes"),
         folders.members().size());
   }
 

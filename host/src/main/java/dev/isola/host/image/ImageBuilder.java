@@ -27,10 +27,10 @@ record ImageBuilder(Path folder, Instant now) {
     Path work = Files.createDirectory(folder.resolve("work"));
     boolean preserveOwners = Ownership.isPreserved();
     ImportWarnings warnings = new ImportWarnings();
-    Budget budget = new Budget(options.limits());
     ImageDefaults defaults;
     String architecture;
-    try (RootfsTree tree = new RootfsTree(rootfs);
+    try (Budget budget = new Budget(options.limits());
+        RootfsTree tree = new RootfsTree(rootfs);
         Unpacker unpacker = new Unpacker(tree, preserveOwners, budget, warnings)) {
       defaults =
           source.unpack(

@@ -61,7 +61,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
       throws IOException {
     List<Difference> all = new ArrayList<>();
     try {
-      if (!Sha256.of(before).equals(image.digest())) {
+      if (!ContentDigest.of(before).equals(image.digest())) {
         all.add(new Difference("", "the image's manifest was changed as well"));
       }
       Map<String, String> old = read(before);

@@ -8,9 +8,9 @@ import java.util.Optional;
 /** A stream that counts its bytes against a budget and optionally hashes them. */
 final class MeteredImageStream extends FilterInputStream {
   private final Budget budget;
-  private final Optional<Sha256> hash;
+  private final Optional<ContentDigest> hash;
 
-  MeteredImageStream(InputStream in, Budget budget, Optional<Sha256> hash) {
+  MeteredImageStream(InputStream in, Budget budget, Optional<ContentDigest> hash) {
     super(in);
     this.budget = budget;
     this.hash = hash;

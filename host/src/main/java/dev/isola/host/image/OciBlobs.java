@@ -37,7 +37,7 @@ record OciBlobs(Path layout) {
     try (InputStream in = open(descriptor)) {
       bytes = in.readNBytes(MAX_DOCUMENT_SIZE + 1);
     }
-    verify(what, descriptor.digest(), Sha256.of(bytes));
+    verify(what, descriptor.digest(), ContentDigest.of(bytes));
     return OciDocument.parse(what, bytes);
   }
 

@@ -197,8 +197,8 @@ final class OciSource extends ImageSource {
     if (layer.mediaType().contains("encrypted")) {
       throw OciDocument.bad("the layer " + layer.digest() + " is encrypted");
     }
-    Sha256 blobHash = new Sha256();
-    Sha256 contentHash = new Sha256();
+    ContentDigest blobHash = new ContentDigest();
+    ContentDigest contentHash = new ContentDigest();
     Budget packed = new Budget(new ImageLimits(layer.size(), 0));
     try (MeteredImageStream blob =
             new MeteredImageStream(blobs.open(layer), packed, Optional.of(blobHash));

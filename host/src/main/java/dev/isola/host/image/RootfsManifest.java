@@ -50,7 +50,7 @@ final class RootfsManifest implements AutoCloseable {
   private final RootfsTree tree;
   private final OutputStream to;
   private final KnownHashes known;
-  private final Sha256 digest = new Sha256();
+  private final ContentDigest digest = new ContentDigest();
   private final Map<Inode, String> hashes = new HashMap<>();
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment memory = arena.allocate(BUFFER);
@@ -169,7 +169,7 @@ final class RootfsManifest implements AutoCloseable {
   private String hash(String path) throws IOException {
     int file = tree.open(path, NativeFiles.RDONLY | NativeFiles.NONBLOCK);
     try {
-      Sha256 hash = new Sha256();
+      ContentDigest hash = new ContentDigest();
       int n;
       while ((n = NativeFiles.read(file, memory)) > 0) {
         MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, 0, buffer, 0, n);

@@ -66,6 +66,13 @@ final class Unpacker implements AutoCloseable {
   void put(TarEntry entry, InputStream content) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(entry.path());
+    budget.takeText(path.length());
+    if (entry.kind() == TarEntry.Kind.FOLDER) {
+      budget.takeText(entry.path().length());
+      entry
+          .attributes()
+          .forEach((name, value) -> budget.takeText((long) name.length() + value.length));
+    }
     try {
       place(path, entry, content);
       layer.add(path);
@@ -142,6 +149,7 @@ final class Unpacker implements AutoCloseable {
       }
       String parent = ArchivePaths.parent(path);
       makeParents(parent, entry);
+      budget.takeText(parent.length());
       tree.makeFolder(parent, 0700);
       folders.put(parent, implicit(parent, entry));
     }

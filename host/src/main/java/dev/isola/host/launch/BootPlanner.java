@@ -63,7 +63,7 @@ record BootPlanner(
   Planned plan(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     SandboxFolder folder = booting.folder();
-    SandboxUserIds users = SandboxUserIds.of(context.instance(), spec.id());
+    SandboxUserIds users = SandboxUserIds.of(context.instance(), spec.id(), folder.path());
     NetworkRecord network = NetworkRecord.of(spec);
     network.write(folder);
     Optional<Image> image = image(spec, folder);

@@ -7,7 +7,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,18 +57,14 @@ final class ChangeTrackingRecord {
     return path.equals(folder) || path.startsWith(folder.endsWith("/") ? folder : folder + "/");
   }
 
-  /** Returns the record; empty for a sandbox created by an older version. */
-  static Optional<ChangeTracking> read(SandboxFolder folder) {
+  static ChangeTracking read(SandboxFolder folder) {
     try {
       List<String> lines = Files.readAllLines(file(folder));
-      return Optional.of(
-          new ChangeTracking(
-              Optional.of(lines.getFirst())
-                  .filter(digest -> !digest.isEmpty())
-                  .map(digest -> new ChangeTracking.OverlayDiff(UPPER, IMAGE, digest)),
-              lines.subList(1, lines.size())));
-    } catch (NoSuchFileException earlier) {
-      return Optional.empty();
+      return new ChangeTracking(
+          Optional.of(lines.getFirst())
+              .filter(digest -> !digest.isEmpty())
+              .map(digest -> new ChangeTracking.OverlayDiff(UPPER, IMAGE, digest)),
+          lines.subList(1, lines.size()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,14 +1,13 @@
 package dev.isola.host.launch;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import dev.isola.codec.process.ProgramRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -19,7 +18,7 @@ public record HostProgram(Path path) {
       "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
   private static final int MAX_OUTPUT_LENGTH = 2048;
-  private static final int TIMEOUT_SECONDS = 5;
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /**
    * The result of a run.
@@ -72,26 +71,12 @@ public record HostProgram(Path path) {
   public Result run(String... arguments) {
     List<String> commandLine = new ArrayList<>(List.of(path.toString()));
     commandLine.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(commandLine).redirectErrorStream(true);
-    builder.directory(Path.of("/").toFile());
-    builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     try {
-      Process process = builder.start();
-      try {
-        if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-          return new Result(-1, "no answer within " + TIMEOUT_SECONDS + " s");
-        }
-        byte[] text = process.getInputStream().readNBytes(MAX_OUTPUT_LENGTH);
-        return new Result(process.exitValue(), new String(text, UTF_8).strip());
-      } finally {
-        process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly();
-      }
+      ProgramRun.Result result =
+          ProgramRun.of(commandLine).folder(Path.of("/")).maxOutput(MAX_OUTPUT_LENGTH).run(TIMEOUT);
+      return new Result(result.code(), result.output().strip());
     } catch (IOException e) {
       return new Result(-1, String.valueOf(e.getMessage()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return new Result(-1, "interrupted");
     }
   }
 }

@@ -296,8 +296,12 @@ public final class IsolatedBooter implements Booter {
   @Override
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
       throws IOException {
-    return new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id))
+    return new AgentSocketFolder(folder, users(id, folder))
         .bind(alive, isolator.hasOwnKernel() ? Optional.empty() : Optional.of(agent));
+  }
+
+  private SandboxUserIds users(SandboxId id, SandboxFolder folder) throws IOException {
+    return SandboxUserIds.of(context.instance(), id, folder.path());
   }
 
   @Override
@@ -327,7 +331,7 @@ public final class IsolatedBooter implements Booter {
         isolator.checkpoints().orElseThrow(),
         record,
         folder,
-        SandboxUserIds.of(context.instance(), record.id()));
+        users(record.id(), folder));
   }
 
   @Override
@@ -353,7 +357,7 @@ public final class IsolatedBooter implements Booter {
               isolator.checkpoints().orElseThrow(),
               planned.plan(),
               folder,
-              SandboxUserIds.of(context.instance(), id),
+              users(id, folder),
               origin);
       layers.listener().reached(ForkStep.RESTORE_PLANNED);
       AgentProcess agentProcess = session.boot(id, plan.encode(), booting.timeout());
@@ -374,7 +378,7 @@ public final class IsolatedBooter implements Booter {
     groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
     byte[] plan = Files.readAllBytes(planFile(folder));
     clearState(folder);
-    new Workspace(folder, SandboxUserIds.of(context.instance(), id), layers).clearAnchor();
+    new Workspace(folder, users(id, folder), layers).clearAnchor();
     try (Launcher.Session session = launcher.open(id)) {
       return session.boot(id, plan, timeout);
     }
@@ -415,14 +419,13 @@ public final class IsolatedBooter implements Booter {
 
   @Override
   public Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
-    return ChangeTrackingRecord.read(folder);
+    return Optional.of(ChangeTrackingRecord.read(folder));
   }
 
   @Override
   public FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agentProcess)
       throws IOException {
-    return layerCommit()
-        .commit(id, folder, SandboxUserIds.of(context.instance(), id), agentProcess);
+    return layerCommit().commit(id, folder, users(id, folder), agentProcess);
   }
 
   @Override

@@ -6,7 +6,8 @@ import java.nio.file.Path;
 
 /**
  * Limits a sandbox's share of kernel objects that are counted for the whole host. The mount of
- * {@code /dev/pts} limits terminals, the sandbox's user namespace limits inotify instances.
+ * {@code /dev/pts} limits terminals, the sandbox's user namespace limits inotify instances, message
+ * queues and queued signals, and the seccomp filter refuses asynchronous I/O.
  */
 final class KernelObjectLimits {
   private static final Path INOTIFY = Path.of("/proc/sys/user/max_inotify_instances");

@@ -16,26 +16,35 @@ import java.util.Objects;
  * @param firstId the host's id of the sandbox's root
  */
 public record SandboxUserIds(boolean hasRange, long firstId) {
-  /** The number of ids that programs expect. */
-  public static final int COUNT = 65_536;
+  public static final int COUNT = UserRanges.COUNT;
 
-  /** The range that systemd also uses for containers: 524288 to 1879048191. */
-  private static final int FIRST_RANGE = 8;
-
-  private static final int RANGES = 28_664;
   private static final int CAP_SYS_ADMIN = 21;
   private static final boolean PRIVILEGED = privileged();
 
   /** The server's own ids, which no sandbox has. */
   static final SandboxUserIds SERVER = new SandboxUserIds(PRIVILEGED, 0);
 
-  /** Returns the ids of a sandbox; always the same for the same sandbox. */
-  public static SandboxUserIds of(InstanceId instance, SandboxId id) {
+  /**
+   * Returns the ids of a sandbox, always the same for the same sandbox. Allocates and records them
+   * on the first call; they are free again when the folder is gone.
+   */
+  public static SandboxUserIds of(InstanceId instance, SandboxId id, Path folder)
+      throws IOException {
     if (!PRIVILEGED) {
       return new SandboxUserIds(false, 0);
     }
-    int number = Math.floorMod(Objects.hash(instance.value(), id.value()), RANGES);
-    return new SandboxUserIds(true, (long) COUNT * (FIRST_RANGE + number));
+    int hash = Objects.hash(instance.value(), id.value());
+    return new SandboxUserIds(true, UserRanges.OF_HOST.firstId(instance, folder, hash));
+  }
+
+  /**
+   * Removes what this machine records about the ids of an installation, except for sandboxes and
+   * layers that still exist.
+   */
+  public static void removeRecords(InstanceId instance) throws IOException {
+    if (PRIVILEGED) {
+      UserRanges.OF_HOST.removeEndedClaims(instance);
+    }
   }
 
   /** Reports whether this process may mount file systems and map arbitrary ids. */

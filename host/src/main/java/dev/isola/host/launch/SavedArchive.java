@@ -1,5 +1,6 @@
 package dev.isola.host.launch;
 
+import dev.isola.codec.process.ProgramRun;
 import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
 import dev.isola.codec.tar.TarStream;
@@ -19,7 +20,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /** The archive in which a saved sandbox is stored as a snapshot. */
@@ -108,27 +108,13 @@ public final class SavedArchive {
   }
 
   /** Runs tar, for which the launcher need not do anything. */
-  public static void tar(Path folder, List<String> arguments) throws IOException {
+  public static void tar(List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>(List.of("tar", "--numeric-owner", "--xattrs"));
     command.add("--xattrs-include=*");
     command.addAll(arguments);
-    Path output = folder.resolve("output");
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .redirectInput(Path.of("/dev/null").toFile())
-            .start();
-    try {
-      if (!process.waitFor(TAR_TIMEOUT.toSeconds(), TimeUnit.SECONDS) || process.exitValue() != 0) {
-        throw new IOException("tar failed: " + Files.readString(output).strip());
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("tar was interrupted", e);
-    } finally {
-      process.destroyForcibly();
-      Files.deleteIfExists(output);
+    ProgramRun.Result result = ProgramRun.of(command).run(TAR_TIMEOUT);
+    if (!result.succeeded()) {
+      throw new IOException("tar failed: " + result.output().strip());
     }
   }
 }

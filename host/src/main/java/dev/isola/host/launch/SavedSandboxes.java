@@ -211,7 +211,6 @@ final class SavedSandboxes {
   InputStream archive(SavedSandbox saved) throws IOException {
     Path files = saved.folder().resolve(FILES_ARCHIVE);
     SavedArchive.tar(
-        saved.folder(),
         List.of(
             "--create",
             "--file=" + files,
@@ -239,7 +238,6 @@ final class SavedSandboxes {
       SavedArchive.requireFiles(saved, List.of("shape", FILES_ARCHIVE));
       Secret secret = SavedArchive.readSecret(saved);
       SavedArchive.tar(
-          saved,
           List.of(
               "--extract",
               "--same-owner",

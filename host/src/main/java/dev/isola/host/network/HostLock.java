@@ -1,5 +1,6 @@
 package dev.isola.host.network;
 
+import dev.isola.codec.time.Deadline;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -10,7 +11,6 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -20,6 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class HostLock implements AutoCloseable {
   private static final Path FILE = Path.of("/run/isola/network.lock");
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(1);
   private static final ReentrantLock PROCESS_LOCK = new ReentrantLock();
 
   private final FileChannel channel;
@@ -29,7 +30,7 @@ final class HostLock implements AutoCloseable {
   }
 
   static HostLock acquire() throws IOException {
-    long until = System.nanoTime() + TIMEOUT.toNanos();
+    Deadline deadline = Deadline.in(TIMEOUT);
     try {
       if (!PROCESS_LOCK.tryLock(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)) {
         throw timedOut();
@@ -39,14 +40,14 @@ final class HostLock implements AutoCloseable {
       throw new IOException("waiting for " + FILE + " was interrupted", e);
     }
     try {
-      return new HostLock(lockFile(until));
+      return new HostLock(lockFile(deadline));
     } catch (IOException | RuntimeException e) {
       PROCESS_LOCK.unlock();
       throw e;
     }
   }
 
-  private static FileChannel lockFile(long until) throws IOException {
+  private static FileChannel lockFile(Deadline deadline) throws IOException {
     try {
       Files.createDirectory(
           FILE.getParent(),
@@ -59,10 +60,9 @@ final class HostLock implements AutoCloseable {
     try {
       FileLock lock = channel.tryLock();
       while (lock == null) {
-        if (System.nanoTime() - until >= 0 || Thread.currentThread().isInterrupted()) {
+        if (!deadline.pause(POLL_INTERVAL)) {
           throw timedOut();
         }
-        LockSupport.parkNanos(1_000_000);
         lock = channel.tryLock();
       }
       return channel;

@@ -1,8 +1,9 @@
 package dev.isola.host.network;
 
+import dev.isola.codec.process.ProgramRun;
+import dev.isola.codec.process.ProgramTimeoutException;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,10 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * A program of the host, run with a timeout and an empty environment.
@@ -72,54 +69,41 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
     List<String> commandLine = new ArrayList<>(words);
     commandLine.addAll(List.of(arguments));
     String name = String.join(" ", commandLine);
-    Process process = start(commandLine);
-    FutureTask<byte[]> output = new FutureTask<>(() -> drain(process));
-    Thread.startVirtualThread(output);
+    ProgramRun.Result result;
     try {
-      try (OutputStream in = process.getOutputStream()) {
-        in.write(input.getBytes(StandardCharsets.UTF_8));
-      } catch (IOException e) {
-        // The program ended without reading; its output tells why.
-      }
-      String answer =
-          new String(
-              output.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
-      if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new TimeoutException();
-      }
-      if (process.exitValue() != 0) {
-        throw new IOException(name + " failed: " + shortened(answer));
-      }
-      return answer;
-    } catch (TimeoutException e) {
-      throw new IOException(name + " timed out after " + DEADLINE, e);
-    } catch (ExecutionException e) {
-      throw new IOException(name + " produced unreadable output", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      result = prepare(commandLine).input(input).run(DEADLINE);
+    } catch (ProgramTimeoutException e) {
+      throw timedOut(name);
+    } catch (InterruptedIOException e) {
       throw new IOException(name + " was interrupted", e);
-    } finally {
-      process.destroyForcibly();
-      process.getInputStream().close();
     }
+    if (!result.complete()) {
+      throw timedOut(name);
+    }
+    if (!result.succeeded()) {
+      throw new IOException(name + " failed: " + shortened(result.output()));
+    }
+    return result.output();
   }
 
-  private Process start(List<String> commandLine) throws IOException {
+  private static IOException timedOut(String name) {
+    return new IOException(name + " timed out after " + DEADLINE);
+  }
+
+  private ProgramRun prepare(List<String> commandLine) {
     List<String> all = new ArrayList<>(starter);
     all.addAll(commandLine);
-    ProcessBuilder builder = new ProcessBuilder(all);
-    builder.command().set(0, find(all.getFirst()).map(Path::toString).orElse(all.getFirst()));
-    builder.environment().clear();
-    builder.environment().putAll(environment);
-    builder.environment().put("PATH", PATH);
-    builder.environment().put("LC_ALL", "C");
-    builder.directory(Path.of("/").toFile());
-    builder.redirectErrorStream(true);
-    return builder.start();
-  }
-
-  private static byte[] drain(Process process) throws IOException {
-    return process.getInputStream().readNBytes(MAX_OUTPUT_LENGTH);
+    all.set(0, find(all.getFirst()).map(Path::toString).orElse(all.getFirst()));
+    return ProgramRun.of(all)
+        .environment(
+            variables -> {
+              variables.clear();
+              variables.putAll(environment);
+              variables.put("PATH", PATH);
+              variables.put("LC_ALL", "C");
+            })
+        .folder(Path.of("/"))
+        .maxOutput(MAX_OUTPUT_LENGTH);
   }
 
   private static String shortened(String answer) {

@@ -1,5 +1,6 @@
 package dev.isola.host.network;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -14,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The processes that carry the packets of one sandbox: slirp4netns, and a helper that waits for the
@@ -40,6 +40,7 @@ final class SlirpProcess {
           .formatted(OPTIONS);
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(1);
   private static final Path PROC = Path.of("/proc");
 
   private final Map<String, String> marks;
@@ -82,14 +83,16 @@ final class SlirpProcess {
 
   /** Kills the processes; returns when they are gone. */
   void stop() throws IOException {
-    long until = System.nanoTime() + TIMEOUT.toNanos();
-    for (List<AgentProcess> left = processes(); !left.isEmpty(); left = processes()) {
-      if (System.nanoTime() - until >= 0) {
-        throw new IOException("slirp4netns processes do not exit: " + left);
-      }
-      left.forEach(AgentProcess::kill);
-      LockSupport.parkNanos(1_000_000);
+    if (!Deadline.in(TIMEOUT).awaitUninterruptibly(POLL_INTERVAL, this::killedAll)) {
+      throw new IOException("slirp4netns processes do not exit: " + processes());
     }
+  }
+
+  /** Kills the processes that are left; returns whether there are none. */
+  private boolean killedAll() throws IOException {
+    List<AgentProcess> left = processes();
+    left.forEach(AgentProcess::kill);
+    return left.isEmpty();
   }
 
   List<AgentProcess> processes() throws IOException {

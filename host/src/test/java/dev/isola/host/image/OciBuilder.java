@@ -38,7 +38,7 @@ final class OciBuilder {
    */
   OciBuilder layer(byte[] packed, byte[] content) {
     layers.add(descriptor("application/vnd.oci.image.layer.v1.tar+gzip", blob(packed), packed, ""));
-    contents.add(Sha256.of(content));
+    contents.add(ContentDigest.of(content));
     return this;
   }
 
@@ -97,7 +97,7 @@ final class OciBuilder {
   }
 
   private String blob(byte[] content) {
-    String digest = Sha256.of(content);
+    String digest = ContentDigest.of(content);
     try {
       Files.write(blobOf(digest), content);
     } catch (IOException e) {

@@ -133,6 +133,28 @@ final class LaunchPlanTest {
   }
 
   @Test
+  void fileOfTheSandboxAtThePathOfTheProgramIsNotExecuted() throws IOException {
+    Path root = Path.of("/tmp/root"); // the root of the sandbox on the stage
+    boolean isNew = !Files.exists(root);
+    Files.createDirectories(root);
+    Path home = Files.createTempDirectory(root, "isola-program");
+    Path shell = Files.copy(Path.of("/bin/sh"), home.resolve("shell"), COPY_ATTRIBUTES);
+    try {
+      refused(
+          rootPlan()
+              .step("stage")
+              .step("bind", "/bin/true", "/" + root.relativize(shell))
+              .run(List.of(shell.toString(), "-c", "echo it runs >&2; exit 3")),
+          "it runs");
+    } finally {
+      remove(shell);
+      if (isNew) {
+        Files.delete(root);
+      }
+    }
+  }
+
+  @Test
   void errorOutputOfTheProgramIsReported() {
     refused(
         new LaunchPlan().run(List.of("/bin/sh", "-c", "echo it hurts >&2; exit 3")), "it hurts");

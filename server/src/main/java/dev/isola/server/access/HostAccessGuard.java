@@ -7,12 +7,14 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
+import dev.isola.server.route.Route.Body;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.NotFound;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -21,6 +23,23 @@ import java.util.concurrent.ConcurrentHashMap;
  * reach the host through a sandbox that an administrator created.
  */
 public final class HostAccessGuard {
+  /**
+   * The routes that tell that a sandbox exists and how it is, and nothing of what is in it. Every
+   * other route is checked, so that a new one is.
+   */
+  public static final Set<String> DESCRIPTIONS =
+      Set.of(
+          "getSandbox",
+          "getStatus",
+          "followStatus",
+          "getUsage",
+          "waitForState",
+          "listPorts",
+          "e2bGet",
+          "e2bMetrics",
+          "e2bLogs",
+          "e2bLogsFirst");
+
   private static final int MAX_CACHED = 100_000;
 
   private final ServerContext context;
@@ -37,18 +56,19 @@ public final class HostAccessGuard {
     return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent();
   }
 
-  /** Returns a route that checks the sandbox in its path before the handler runs. */
+  /**
+   * Returns a route that checks the sandbox in its path before the handler runs. Previews check it
+   * themselves, once they have found the key.
+   */
   public Route wrap(Route route) {
-    boolean modifies = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
-    boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
-    boolean hasSandbox = route.template().contains("{id}") && route.scope().isPresent();
-    if (!hasSandbox || !(modifies || files) || route.body() instanceof Route.Body.Forwarded) {
+    boolean needsKey = route.scope().isPresent() && !(route.body() instanceof Body.Forwarded);
+    if (!route.hasSandbox() || !needsKey || DESCRIPTIONS.contains(route.name())) {
       return route;
     }
     Route.Handler handler = route.handler();
     return route.handledBy(
         exchange -> {
-          check(exchange.key(), exchange.path("id"));
+          check(exchange.key(), exchange.sandbox());
           handler.handle(exchange);
         });
   }
@@ -58,10 +78,10 @@ public final class HostAccessGuard {
    *
    * @throws dev.isola.spi.error.Forbidden with the kind of host access
    */
-  public void check(Optional<ApiKey> key, String sandbox) {
+  public void check(Optional<ApiKey> key, SandboxId sandbox) {
     boolean allowed =
         key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
-    if (allowed || !SandboxId.isValid(sandbox) || hostAccess(new SandboxId(sandbox)).isNone()) {
+    if (allowed || hostAccess(sandbox).isNone()) {
       return;
     }
     throw Fault.of(
@@ -69,7 +89,7 @@ public final class HostAccessGuard {
             "sandbox "
                 + sandbox
                 + " has access to "
-                + (hostAccess(new SandboxId(sandbox)).network() ? "the network" : "directories")
+                + (hostAccess(sandbox).network() ? "the network" : "directories")
                 + " of the host",
             "use a key with scope admin, or a sandbox token issued with one")
         .exception();

@@ -25,7 +25,7 @@ public final class PortUrls {
   private PortUrls() {}
 
   /** Returns the path prefix of a port. */
-  public static String prefix(String sandbox, int port) {
+  public static String prefix(SandboxId sandbox, int port) {
     return SANDBOXES + sandbox + "/ports/" + port;
   }
 
@@ -37,7 +37,7 @@ public final class PortUrls {
     String host = exchange.header("Host").orElse("localhost");
     String site =
         byPath || HostOriginFilter.isAddress(host)
-            ? host + prefix(id.value(), port)
+            ? host + prefix(id, port)
             : port + "-" + id + "." + HostOriginFilter.previewDomain(host);
     return (exchange.isSecure() ? "https://" : "http://") + site + "/";
   }

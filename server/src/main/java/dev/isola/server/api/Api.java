@@ -1,6 +1,5 @@
 package dev.isola.server.api;
 
-import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.audit.AuditReader;
 import dev.isola.server.auth.ApiKeys;
@@ -116,11 +115,6 @@ public final class Api {
     HostAccessGuard guard = new HostAccessGuard(context);
     SandboxErrorRecorder errors = new SandboxErrorRecorder(context);
     return new Routes(
-        Stream.concat(all.stream(), more)
-            .map(errors::wrap)
-            .map(guard::wrap)
-            .map(FileReadGuard::wrap)
-            .toList(),
-        extensions);
+        Stream.concat(all.stream(), more).map(errors::wrap).map(guard::wrap).toList(), extensions);
   }
 }

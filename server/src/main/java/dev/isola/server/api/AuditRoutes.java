@@ -30,7 +30,12 @@ record AuditRoutes(AuditReader audit) {
               Field.required("status", Shapes.COUNT, "HTTP status").example(201),
               Field.required("requestId", Shapes.WORD, "id of the request in the log")
                   .example("1f2e3d4c5b6a7980"),
-              Field.required("remote", Shapes.WORD, "address of the client").example("127.0.0.1"))
+              Field.required("remote", Shapes.WORD, "address of the client").example("127.0.0.1"),
+              Field.optional(
+                  "invalidCredentials",
+                  Shapes.COUNT,
+                  "requests with an invalid credential since the entry before, too many to have"
+                      + " entries of their own"))
           .named("AuditEntry");
 
   List<Route> routes() {

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.document.RequestFields;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
@@ -49,7 +50,9 @@ record CreateBody(ServerContext context, String defaultProvider) {
               "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));
 
   private static final Shape.Obj REQUEST =
-      SpecShapes.request(PLACEMENT.fields()).named("CreateSandboxRequest");
+      PLACEMENT
+          .and(FieldShapes.request(RequestFields.REQUEST).fields().toArray(Field[]::new))
+          .named(RequestFields.REQUEST.requestName());
 
   private static final List<String> FIELDS = REQUEST.fields().stream().map(Field::name).toList();
 

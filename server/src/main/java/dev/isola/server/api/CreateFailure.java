@@ -9,7 +9,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Adds to the error of a create request what was requested, without confidential values. */
@@ -35,23 +34,10 @@ final class CreateFailure {
   }
 
   private static Map<String, Object> masked(CreateRequest request) {
-    Map<String, Object> json = new LinkedHashMap<>(SpecDocument.toMap(request));
-    json.replaceAll(
-        (field, value) ->
-            switch (field) {
-              case "env", "seedFiles" -> maskedValues((Map<?, ?>) value);
-              case "init", "mcp" -> Confidential.MASK;
-              default -> value;
-            });
+    Map<String, Object> json = SpecDocument.forResponse(request, value -> Confidential.MASK);
     if (!request.spec().secretEnv().isEmpty()) {
       json.put("secretEnv", request.spec().secretEnv().keySet().stream().sorted().toList());
     }
     return json;
-  }
-
-  private static Map<String, Object> maskedValues(Map<?, ?> values) {
-    Map<String, Object> masked = new LinkedHashMap<>();
-    values.keySet().forEach(name -> masked.put(String.valueOf(name), Confidential.MASK));
-    return masked;
   }
 }

@@ -40,8 +40,7 @@ record EgressRoutes(ServerContext context) {
             .takes(Shapes.ID)
             .answers(Response.json(200, EgressShapes.REPORT))
             .handledBy(
-                exchange ->
-                    answer(exchange, context.engine().egress().report(SandboxRoutes.id(exchange)))),
+                exchange -> answer(exchange, context.engine().egress().report(exchange.sandbox()))),
         Route.of(
                 "PUT",
                 TEMPLATE,
@@ -94,17 +93,14 @@ record EgressRoutes(ServerContext context) {
         context
             .engine()
             .egress()
-            .replace(SandboxRoutes.id(exchange), egress, close, KeyPolicy.keyName(exchange)));
+            .replace(exchange.sandbox(), egress, close, KeyPolicy.keyName(exchange)));
   }
 
   private void add(Exchange exchange) throws IOException {
     EgressRule rule = EgressDocument.ruleFromMap(exchange.body());
     answer(
         exchange,
-        context
-            .engine()
-            .egress()
-            .add(SandboxRoutes.id(exchange), rule, KeyPolicy.keyName(exchange)));
+        context.engine().egress().add(exchange.sandbox(), rule, KeyPolicy.keyName(exchange)));
   }
 
   private void presets(Exchange exchange) throws IOException {

@@ -53,8 +53,8 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
                             Field.optional(
                                 "outputLimit",
                                 new Shape.WholeNumber(0, MAX_OUTPUT),
-                                "bytes retained per channel, half from the start and half from the end;"
-                                    + " default 1 MiB"),
+                                "bytes retained per channel, half from the start and half from the"
+                                    + " end; default 1 MiB"),
                             Field.optional(
                                 "encoding",
                                 ENCODING,
@@ -85,7 +85,8 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
             Field.optional(
                 "truncatedBy",
                 new Shape.Choice(List.of("outputLimit", "serverMemory")),
-                "the reason: outputLimit, or the server's memory limit for the output of all requests"),
+                "the reason: outputLimit, or the server's memory limit for the output of all"
+                    + " requests"),
             Field.required("stdoutBytes", Shapes.COUNT, "total number of bytes written").example(6),
             Field.required("stderrBytes", Shapes.COUNT, "total number of bytes written").example(0),
             Field.required(
@@ -105,7 +106,7 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     OutputLimit limit = new OutputLimit(retained - retained / 2, retained / 2);
     Object input = body.get("stdin");
     byte[] stdin = input == null ? new byte[0] : CommandBody.bytes("stdin", input);
-    Sandbox sandbox = context.engine().sandbox(SandboxRoutes.id(exchange));
+    Sandbox sandbox = context.engine().sandbox(exchange.sandbox());
     try (RetainedOutput stdout = new RetainedOutput(limit, budget);
         RetainedOutput stderr = new RetainedOutput(limit, budget)) {
       Map<String, Object> json;

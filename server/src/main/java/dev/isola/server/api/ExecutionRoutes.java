@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.content.OutputFeed;
 import dev.isola.server.content.StdinAttachment;
@@ -193,7 +194,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
   }
 
   private Attaching attaching(Exchange exchange) {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     return attaching(id, context.engine().sandbox(id));
   }
 
@@ -215,9 +216,9 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
   private static SandboxException notFound(Exchange exchange) {
     return Fault.of(
             ErrorCode.EXECUTION_NOT_FOUND,
-            "the execution does not exist in sandbox " + SandboxRoutes.id(exchange),
+            "the execution does not exist in sandbox " + exchange.sandbox(),
             "list the executions of the sandbox")
-        .sandbox(SandboxRoutes.id(exchange))
+        .sandbox(exchange.sandbox())
         .exception();
   }
 
@@ -234,7 +235,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
     if (Boolean.TRUE.equals(exchange.body().get("stdin"))) {
       command = command.withStdin();
     }
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     Sandbox sandbox = context.engine().sandbox(id);
     attaching(id, sandbox); // without it the client could not refer to the execution again
     Execution execution;
@@ -280,7 +281,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
             ErrorCode.ILLEGAL_STATE,
             "the execution has no terminal",
             "start the execution with terminal: {rows, cols}")
-        .sandbox(SandboxRoutes.id(exchange))
+        .sandbox(exchange.sandbox())
         .exception();
   }
 
@@ -354,7 +355,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
 
   /** Attaches to read the output. */
   private Execution attach(Exchange exchange, ExecutionInfo info, long offset) {
-    Optional<Execution> held = started.take(SandboxRoutes.id(exchange), info.id());
+    Optional<Execution> held = started.take(exchange.sandbox(), info.id());
     if (offset == 0 && held.isPresent()) {
       return held.get();
     }
@@ -373,7 +374,8 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
     json.put("id", info.id().value());
     json.put("pid", info.pid());
     info.tag().ifPresent(tag -> json.put("tag", tag));
-    json.put("argv", info.argv());
+    json.put(
+        "argv", info.argv().stream().map(word -> Confidential.content(word, Scope.USE)).toList());
     info.cwd().ifPresent(cwd -> json.put("cwd", cwd));
     info.user().ifPresent(user -> json.put("user", user));
     json.put("startedAt", info.startedAt().toString());

@@ -1,8 +1,7 @@
 package dev.isola.server.api;
 
-import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
-
 import dev.isola.codec.json.Json;
+import dev.isola.server.access.ReadableFiles;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.content.ByteRange;
 import dev.isola.server.content.FileResponse;
@@ -93,8 +92,7 @@ record FileRoutes(ServerContext context) {
             .answers(Response.json(200, Shapes.FILE))
             .handledBy(
                 exchange ->
-                    exchange.json(
-                        200, JsonViews.file(files(exchange).stat(path(exchange), NOFOLLOW_LINKS)))),
+                    exchange.json(200, JsonViews.file(readable(exchange).stat(path(exchange))))),
         Route.of("GET", TEMPLATE, "listFiles", "Lists a directory.")
             .acceptsSandboxTokens()
             .takes(
@@ -109,7 +107,7 @@ record FileRoutes(ServerContext context) {
             .handledBy(
                 exchange -> {
                   int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
-                  list(exchange, files(exchange).list(path(exchange), depth));
+                  list(exchange, readable(exchange).list(path(exchange), depth));
                 }),
         Route.of("GET", TEMPLATE + "/glob", "globFiles", "Finds files by a glob pattern.")
             .acceptsSandboxTokens()
@@ -123,7 +121,7 @@ record FileRoutes(ServerContext context) {
                 exchange ->
                     list(
                         exchange,
-                        files(exchange)
+                        readable(exchange)
                             .glob(path(exchange), exchange.query("pattern").orElseThrow()))),
         Route.of("DELETE", TEMPLATE, "removeFile", "Removes a file, a link or a directory.")
             .acceptsSandboxTokens()
@@ -196,7 +194,11 @@ record FileRoutes(ServerContext context) {
   private static final Optional<String> TRUE = Optional.of("true");
 
   private FileSystem files(Exchange exchange) {
-    return context.engine().sandbox(SandboxRoutes.id(exchange)).files();
+    return context.engine().sandbox(exchange.sandbox()).files();
+  }
+
+  private ReadableFiles readable(Exchange exchange) {
+    return ReadableFiles.of(exchange.key(), files(exchange));
   }
 
   private static String path(Exchange exchange) {
@@ -204,13 +206,13 @@ record FileRoutes(ServerContext context) {
   }
 
   private void read(Exchange exchange) throws IOException {
-    FileSystem files = files(exchange);
+    ReadableFiles files = readable(exchange);
     String path = path(exchange);
     Optional<ByteRange> range = ByteRange.of(exchange.header("Range"));
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("Accept-Ranges", "bytes");
     if (range.isPresent()) {
-      FileInfo info = files.stat(path, NOFOLLOW_LINKS);
+      FileInfo info = files.stat(path);
       // The size of a link's target is unknown; in that case the whole file is sent.
       if (info.type() == FileType.FILE) {
         ByteRange.Part part = range.get().within(info.size());

@@ -1,13 +1,12 @@
 package dev.isola.server.api;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.server.route.Exchange;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -73,12 +72,6 @@ final class HtmlPage {
   }
 
   private static String hash(String text) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return "sha256-" + Base64.getEncoder().encodeToString(digest);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256 is not available", e);
-    }
+    return "sha256-" + Base64.getEncoder().encodeToString(Sha256.of(text));
   }
 }

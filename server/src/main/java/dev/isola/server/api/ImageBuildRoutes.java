@@ -92,7 +92,7 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
 
   private void commit(Exchange exchange) throws IOException {
     String image = exchange.text("image");
-    context.engine().commit(SandboxRoutes.id(exchange), image, replaces(exchange));
+    context.engine().commit(exchange.sandbox(), image, replaces(exchange));
     exchange.json(201, ImageRoutes.json(images.get(image)));
   }
 

@@ -47,7 +47,7 @@ final class JsonViews {
       return json;
     }
     Map<String, Object> spec = spec(SpecCodec.decode(entry.spec(), entry.id()));
-    List<String> secret = SpecCodec.secretNames(entry.spec());
+    List<String> secret = SpecCodec.secretNames(entry.spec(), entry.id());
     if (!secret.isEmpty()) {
       spec.put(
           "secretEnv", secret); // a list of names; if it is sent back as a spec, it is rejected
@@ -61,60 +61,7 @@ final class JsonViews {
    * require the scope use.
    */
   private static Map<String, Object> spec(CreateRequest request) {
-    Map<String, Object> json = new LinkedHashMap<>(SpecDocument.toMap(request));
-    json.replaceAll(
-        (field, value) ->
-            switch (field) {
-              case "env", "seedFiles" -> contents(value);
-              case "init" -> Confidential.content(value, Scope.USE);
-              case "mcp" -> mcpServer(value);
-              case "network" -> network(value);
-              default -> value;
-            });
-    return json;
-  }
-
-  private static Map<String, Object> mcpServer(Object value) {
-    Map<String, Object> guarded = new LinkedHashMap<>();
-    ((Map<?, ?>) value)
-        .forEach(
-            (name, inner) ->
-                guarded.put(
-                    String.valueOf(name),
-                    switch (String.valueOf(name)) {
-                      case "env" -> contents(inner);
-                      case "args" ->
-                          ((List<?>) inner)
-                              .stream().map(arg -> Confidential.content(arg, Scope.USE)).toList();
-                      default -> inner;
-                    }));
-    return guarded;
-  }
-
-  /** Headers that requests get on their way often contain credentials. */
-  private static Object network(Object value) {
-    return switch (value) {
-      case Map<?, ?> map -> {
-        Map<String, Object> guarded = new LinkedHashMap<>();
-        map.forEach(
-            (name, inner) ->
-                guarded.put(
-                    String.valueOf(name),
-                    name.equals("setHeaders") ? contents(inner) : network(inner)));
-        yield guarded;
-      }
-      case List<?> list -> list.stream().map(JsonViews::network).toList();
-      default -> value;
-    };
-  }
-
-  private static Map<String, Object> contents(Object values) {
-    Map<String, Object> guarded = new LinkedHashMap<>();
-    ((Map<?, ?>) values)
-        .forEach(
-            (name, value) ->
-                guarded.put(String.valueOf(name), Confidential.content(value, Scope.USE)));
-    return guarded;
+    return SpecDocument.forResponse(request, value -> Confidential.content(value, Scope.USE));
   }
 
   static Map<String, Object> file(FileInfo info) {

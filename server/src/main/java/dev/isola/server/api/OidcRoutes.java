@@ -106,9 +106,10 @@ record OidcRoutes(Optional<OidcSignIn> signIn, ApiKeys keys) {
       SessionRoutes.create(exchange, keys, completed.key(), Optional.empty());
       redirect(exchange, completed.returnPath());
     } catch (SignInException e) {
-      exchange.recordAuthFailure();
-      // A callback without a sign-in in progress costs nothing, and would fill the audit log.
+      // A callback without a sign-in in progress costs nothing. Any page can make browsers send it,
+      // which would block the sign-ins of their address, and fill the audit log.
       if (e.problem() != SignInProblem.EXPIRED) {
+        exchange.recordAuthFailure();
         exchange.setActor(Actor.OIDC);
       }
       exchange.setOperation(COMPLETE, Optional.of(e.problem().code()));

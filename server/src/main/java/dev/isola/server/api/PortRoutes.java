@@ -166,7 +166,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   }
 
   private void connectPeer(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     int port = Previews.port(exchange.path("port"));
     if (!((PeerExchange) exchange).isFromPeer(PeerRequest.Kind.PORT)) {
       throw Fault.of(
@@ -199,7 +199,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   }
 
   private void list(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     List<Integer> open = keys.publicPorts().of(id);
     exchange.json(
         200,
@@ -213,7 +213,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   }
 
   private void get(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     int port = Previews.port(exchange.path("port"));
     new ExposedPorts(context).check(id, port);
     Map<String, Object> answer =
@@ -242,7 +242,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   }
 
   private void set(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     int port = Previews.port(exchange.path("port"));
     boolean open = Boolean.TRUE.equals(exchange.body().get("public"));
     new ExposedPorts(context).check(id, port);
@@ -274,7 +274,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   }
 
   private void link(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     int port = Previews.port(exchange.path("port"));
     new ExposedPorts(context).check(id, port);
     Object form = exchange.body().get("form");

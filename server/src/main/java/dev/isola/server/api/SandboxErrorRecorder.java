@@ -14,7 +14,7 @@ import dev.isola.spi.error.SandboxException;
 record SandboxErrorRecorder(ServerContext context) {
   /** Returns a route that records its failures. */
   Route wrap(Route route) {
-    if (!route.template().contains("/sandboxes/{id}") || route.answers().longPoll()) {
+    if (!route.hasSandbox() || route.answers().longPoll()) {
       return route;
     }
     Route.Handler handler = route.handler();
@@ -23,15 +23,15 @@ record SandboxErrorRecorder(ServerContext context) {
           try {
             handler.handle(exchange);
           } catch (SandboxException e) {
-            record(route.name(), exchange.path("id"), e);
+            record(route.name(), exchange.sandbox(), e);
             throw e;
           }
         });
   }
 
-  private void record(String operation, String sandbox, SandboxException e) {
+  private void record(String operation, SandboxId sandbox, SandboxException e) {
     boolean ofSandbox = e.category() != Category.CALLER && e.code() != ErrorCode.CANCELLED;
-    if (ofSandbox && SandboxId.isValid(sandbox)) {
+    if (ofSandbox) {
       context
           .current()
           .ifPresent(
@@ -39,7 +39,7 @@ record SandboxErrorRecorder(ServerContext context) {
                   parts
                       .engine()
                       .recentErrors()
-                      .record(new SandboxId(sandbox), operation, e.code(), e.fault().problem()));
+                      .record(sandbox, operation, e.code(), e.fault().problem()));
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -14,7 +15,6 @@ import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Route.Response;
-import dev.isola.server.route.SandboxIds;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.DestroyOptions;
@@ -23,6 +23,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -49,7 +50,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                     "a repeated request with the same key does not create a second sandbox"))
             .takes(CreateBody.SHAPE)
             .answers(
-                Response.json(201, SpecShapes.SANDBOX)
+                Response.json(201, SandboxShapes.SANDBOX)
                     .or(200, "an earlier request with this Idempotency-Key created it"))
             .handledBy(this::create),
         Route.of("GET", "/api/v1/sandboxes", "listSandboxes", "Lists sandboxes, oldest first.")
@@ -73,7 +74,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                     new Shape.Obj(
                             Field.required(
                                 "sandboxes",
-                                new Shape.ListOf(SpecShapes.SANDBOX, 1000),
+                                new Shape.ListOf(SandboxShapes.SANDBOX, 1000),
                                 "one page of sandboxes"),
                             Field.optional("next", Shapes.WORD, "cursor of the next page"))
                         .named("SandboxList")))
@@ -81,8 +82,8 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
         one("GET", "", "getSandbox", "Describes a sandbox.")
             .answeredByAnyServer()
             .acceptsSandboxTokens()
-            .answers(Response.json(200, SpecShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().view(id(exchange)))),
+            .answers(Response.json(200, SandboxShapes.SANDBOX))
+            .handledBy(exchange -> answer(exchange, context.engine().view(exchange.sandbox()))),
         one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
@@ -105,7 +106,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                                 "ttlSeconds", Shapes.SECONDS, "lifetime in seconds, from now")
                             .example(600)),
                     true))
-            .answers(Response.json(200, SpecShapes.SANDBOX))
+            .answers(Response.json(200, SandboxShapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(
@@ -113,35 +114,33 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                         context
                             .engine()
                             .renew(
-                                id(exchange),
+                                exchange.sandbox(),
                                 Duration.ofSeconds(exchange.wholeNumber("ttlSeconds"))))),
         one("POST", "/pause", "pauseSandbox", "Pauses a sandbox and keeps its processes in memory.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Response.json(200, SpecShapes.SANDBOX))
+            .answers(Response.json(200, SandboxShapes.SANDBOX))
             .handledBy(
                 exchange ->
-                    answer(exchange, context.engine().pause(id(exchange), PauseKind.MEMORY))),
+                    answer(exchange, context.engine().pause(exchange.sandbox(), PauseKind.MEMORY))),
         one("POST", "/stop", "stopSandbox", "Stops the processes of a sandbox and keeps its files.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Response.json(200, SpecShapes.SANDBOX))
+            .answers(Response.json(200, SandboxShapes.SANDBOX))
             .handledBy(
                 exchange ->
-                    answer(exchange, context.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
+                    answer(
+                        exchange,
+                        context.engine().pause(exchange.sandbox(), PauseKind.FILESYSTEM))),
         one("POST", "/resume", "resumeSandbox", "Resumes a paused or stopped sandbox.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Response.json(200, SpecShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))));
+            .answers(Response.json(200, SandboxShapes.SANDBOX))
+            .handledBy(exchange -> answer(exchange, context.engine().resume(exchange.sandbox()))));
   }
 
   private static Route one(String method, String rest, String name, String summary) {
     return Route.of(method, "/api/v1/sandboxes/{id}" + rest, name, summary).takes(Shapes.ID);
-  }
-
-  static SandboxId id(Exchange exchange) {
-    return SandboxIds.of(exchange.path("id"));
   }
 
   private void answer(Exchange exchange, SandboxView entry) throws IOException {
@@ -156,7 +155,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
     Map<String, Object> json = JsonViews.sandbox(entry);
     json.put("runtimeId", entry.id().value());
     json.put("runtime", entry.provider());
-    json.put("unenforcedLimits", JsonViews.wireNames(unenforced(entry.provider())));
+    json.put("unenforcedLimits", JsonViews.wireNames(unenforced(entry)));
     return json;
   }
 
@@ -174,20 +173,22 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
     exchange.setSandbox(delivery.view().id());
     Map<String, Object> json = view(delivery.view());
     Set<LimitKind> notEnforced = SpecDocument.requestedLimits(exchange.body());
-    notEnforced.retainAll(unenforced(delivery.view().provider()));
+    notEnforced.retainAll(unenforced(delivery.view()));
     json.put("unenforcedRequestedLimits", JsonViews.wireNames(notEnforced));
     exchange.json(delivery.repeated() ? 200 : 201, json);
   }
 
   /**
-   * Returns the limits that a provider does not enforce on this host, as declared by the provider.
+   * Returns the limits of a sandbox that are not enforced on this host, as declared by its
+   * provider.
    */
-  private Set<LimitKind> unenforced(String provider) {
+  private Set<LimitKind> unenforced(SandboxView entry) {
+    SandboxSpec spec = SpecCodec.decode(entry.spec(), entry.id()).spec();
     Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
     context.components().health().current().stream()
-        .filter(one -> one.name().equals(provider))
+        .filter(one -> one.name().equals(entry.provider()))
         .flatMap(one -> one.info().stream())
-        .forEach(info -> kinds.removeAll(info.support().enforcedLimits()));
+        .forEach(info -> kinds.removeIf(kind -> info.support().enforces(kind, spec)));
     return kinds;
   }
 
@@ -224,7 +225,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
   }
 
   private void destroy(Exchange exchange) throws IOException {
-    SandboxId id = id(exchange);
+    SandboxId id = exchange.sandbox();
     context.engine().view(id);
     boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
     Optional<Duration> timeout =

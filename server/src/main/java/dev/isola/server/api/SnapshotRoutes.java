@@ -152,7 +152,8 @@ record SnapshotRoutes(ServerContext context) {
                 "POST",
                 "/api/v1/sandboxes/{id}/fork",
                 "forkSandbox",
-                "Creates sandboxes with the current files of this one, or its running processes too.")
+                "Creates sandboxes with the current files of this one, or its running processes"
+                    + " too.")
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
@@ -183,7 +184,9 @@ record SnapshotRoutes(ServerContext context) {
                                 new Shape.ListOf(
                                     new Shape.Obj(
                                             Field.optional(
-                                                "sandbox", SpecShapes.SANDBOX, "the new sandbox"),
+                                                "sandbox",
+                                                SandboxShapes.SANDBOX,
+                                                "the new sandbox"),
                                             Field.optional(
                                                 "by",
                                                 Shapes.WORD,
@@ -293,7 +296,7 @@ record SnapshotRoutes(ServerContext context) {
                   "kind",
                   "memory contains all files: leave out scope, path," + " include and exclude")));
     }
-    SnapshotReport report = snapshots().create(SandboxRoutes.id(exchange), order);
+    SnapshotReport report = snapshots().create(exchange.sandbox(), order);
     Map<String, Object> json = json(report.snapshot());
     json.put("heldMs", report.held().toMillis());
     json.put("incremental", report.incremental());
@@ -340,7 +343,7 @@ record SnapshotRoutes(ServerContext context) {
             .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange))
             .withKey(KeyPolicy.keyName(exchange));
     List<Map<String, Object>> forks =
-        context.engine().fork(SandboxRoutes.id(exchange), request).stream()
+        context.engine().fork(exchange.sandbox(), request).stream()
             .map(SnapshotRoutes::fork)
             .toList();
     exchange.json(200, Map.of("kind", kind.wireName(), "forks", forks));

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.engine.api.CpuLoad;
 import dev.isola.engine.api.RecentError;
 import dev.isola.engine.api.SandboxHealth;
@@ -121,8 +122,7 @@ record StatusRoutes(ServerContext context) {
                     + " it and does not count as use.")
             .answers(Response.json(200, STATUS))
             .handledBy(
-                exchange ->
-                    exchange.json(200, json(context.engine().status(SandboxRoutes.id(exchange))))),
+                exchange -> exchange.json(200, json(context.engine().status(exchange.sandbox())))),
         one(
                 "/status/stream",
                 "followStatus",
@@ -147,7 +147,7 @@ record StatusRoutes(ServerContext context) {
                     "timeoutMs",
                     new Shape.WholeNumber(0, MAX_WAIT_MS),
                     "the longest time to wait; default 30000"))
-            .answers(Response.json(200, SpecShapes.SANDBOX).afterWaiting())
+            .answers(Response.json(200, SandboxShapes.SANDBOX).afterWaiting())
             .handledBy(this::await));
   }
 
@@ -203,7 +203,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void follow(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     SandboxStatus status = context.engine().status(id);
     try (SseResponse sse = SseResponse.begin(exchange);
         var _ = exchange.interruptOnDisconnect()) {
@@ -221,7 +221,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void usage(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     UsageReporting reporting =
         context
             .engine()
@@ -235,7 +235,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private void await(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     Set<SandboxState> states =
         exchange.queries("state").stream()
             .map(word -> SandboxState.valueOf(word.toUpperCase(Locale.ROOT)))
@@ -255,9 +255,9 @@ record StatusRoutes(ServerContext context) {
   private Optional<SandboxView> await(
       Exchange exchange, SandboxId id, Set<SandboxState> states, Duration timeout)
       throws InterruptedException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (true) {
-      long left = Math.max(0, deadline - System.nanoTime());
+      long left = Math.max(0, deadline.leftNanos());
       Optional<SandboxView> reached =
           context
               .engine()

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.engine.Readiness;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.route.AnyObjectShape;
@@ -37,7 +38,8 @@ record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String v
                 "GET",
                 "/readyz",
                 "ready",
-                "Readiness check: 200 if an allowed provider is healthy, otherwise 503.")
+                "Readiness check: 200 if an allowed provider is healthy and there is disk space,"
+                    + " otherwise 503.")
             .withoutKey()
             .answers(Response.json(200, OK))
             .handledBy(this::ready),
@@ -58,7 +60,17 @@ record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String v
    */
   private void ready(Exchange exchange) throws IOException {
     ServerContext.Components parts = context.current().orElseThrow(ServerContext::unavailable);
-    if (!parts.engine().readiness().isReady()) {
+    Readiness readiness = parts.engine().readiness();
+    if (readiness.isShortOfDisk()) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "a disk of the server is full, or has less space than creates leave free",
+              "destroy sandboxes, remove snapshots or otherwise free disk space; the log of the"
+                  + " server names the disk")
+          .with(RateLimiter.RETRY_AFTER, "5")
+          .exception();
+    }
+    if (!readiness.isReady()) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "no provider that the configuration allows is healthy",

@@ -64,7 +64,7 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
   }
 
   private void create(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     context.engine().view(id);
     SandboxToken.Kind kind = SandboxToken.Kind.of(exchange.text("scope"));
     SandboxToken token =

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.access.ReadableFiles;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.content.FileResponse;
 import dev.isola.server.context.ServerContext;
@@ -76,7 +77,7 @@ record TreeRoutes(ServerContext context) {
   }
 
   private FileSystem files(Exchange exchange) {
-    return context.engine().sandbox(SandboxRoutes.id(exchange)).files();
+    return context.engine().sandbox(exchange.sandbox()).files();
   }
 
   private static String path(Exchange exchange) {
@@ -88,7 +89,7 @@ record TreeRoutes(ServerContext context) {
   }
 
   private void export(Exchange exchange) throws IOException {
-    FileSystem files = files(exchange);
+    ReadableFiles files = ReadableFiles.of(exchange.key(), files(exchange));
     Map<String, String> headers =
         exchange.query("measure").equals(Optional.of("true"))
             ? measured(files, path(exchange))
@@ -97,7 +98,7 @@ record TreeRoutes(ServerContext context) {
         exchange, 200, TAR, files.exportTree(path(exchange), exchange.queries("exclude")), headers);
   }
 
-  private static Map<String, String> measured(FileSystem files, String path) {
+  private static Map<String, String> measured(ReadableFiles files, String path) {
     long entries = 0;
     long bytes = 0;
     try (Stream<FileInfo> all = files.list(path, 0)) {

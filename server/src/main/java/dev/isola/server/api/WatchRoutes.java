@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.access.ReadableFiles;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
@@ -7,6 +8,7 @@ import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Response;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.file.FileChange;
@@ -41,17 +43,17 @@ record WatchRoutes(ServerContext context) {
   }
 
   private void watch(Exchange exchange) throws IOException {
-    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxId id = exchange.sandbox();
     String path = exchange.query("path").orElseThrow();
     boolean recursive = exchange.query("recursive").map(Boolean::parseBoolean).orElse(false);
+    Sandbox sandbox = context.engine().sandbox(id);
+    String folder = ReadableFiles.of(exchange.key(), sandbox.files()).permitted(path);
     Watching watching =
-        context
-            .engine()
-            .sandbox(id)
+        sandbox
             .as(Watching.class)
             .orElseThrow(
                 () -> Capability.unsupported(context.engine().view(id).provider(), "watching"));
-    try (Watch watch = watching.watch(path, recursive);
+    try (Watch watch = watching.watch(folder, recursive);
         SseResponse sse = SseResponse.begin(exchange)) {
       sse.send("watching", "0", Map.of("path", path, "recursive", recursive));
       follow(exchange, watch, sse);

@@ -7,6 +7,7 @@ import static java.nio.file.StandardOpenOption.WRITE;
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
 import dev.isola.server.RequestListener;
+import dev.isola.server.auth.Actor;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,13 +22,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /**
- * Writes one JSON line for each request that changes something or whose response contains a token:
- * actor (a key or a kind of token), action, sandbox and outcome. Nothing that the client sent is
- * logged. A file that exceeds the size limit is rotated, and the oldest file is deleted.
+ * Writes one JSON line for each request that changes something, whose response contains a token, or
+ * whose credential is invalid: actor (a key or a kind of token), action, sandbox and outcome.
+ * Nothing that the client sent is logged. Of a flood of invalid credentials, most are only counted,
+ * in the next line. A file that exceeds the size limit is rotated, and the oldest file is deleted.
  */
 public final class AuditLog implements RequestListener, AutoCloseable {
   private static final int MAX_ROTATED = 4;
@@ -40,17 +44,28 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   private final boolean previews;
   private final InstantSource clock;
   private final Log log;
+  private final BooleanSupplier makeRoom;
   private final ReentrantLock lock = new ReentrantLock();
   private FileChannel channel;
   private boolean failing;
 
-  private AuditLog(Path file, long maxBytes, boolean previews, InstantSource clock, Log log)
+  /** Requests without a line since the last one. */
+  private final AtomicLong unlisted = new AtomicLong();
+
+  private AuditLog(
+      Path file,
+      long maxBytes,
+      boolean previews,
+      InstantSource clock,
+      Log log,
+      BooleanSupplier makeRoom)
       throws IOException {
     this.file = file;
     this.maxBytes = maxBytes;
     this.previews = previews;
     this.clock = clock;
     this.log = log;
+    this.makeRoom = makeRoom;
     channel = open(file);
   }
 
@@ -63,7 +78,23 @@ public final class AuditLog implements RequestListener, AutoCloseable {
    */
   public static AuditLog open(
       Path file, long maxBytes, boolean previews, InstantSource clock, Log log) throws IOException {
-    return new AuditLog(file, maxBytes, previews, clock, log);
+    return open(file, maxBytes, previews, clock, log, () -> false);
+  }
+
+  /**
+   * Opens the log for appending.
+   *
+   * @param makeRoom called when the disk is full; returns whether some space is free now
+   */
+  public static AuditLog open(
+      Path file,
+      long maxBytes,
+      boolean previews,
+      InstantSource clock,
+      Log log,
+      BooleanSupplier makeRoom)
+      throws IOException {
+    return new AuditLog(file, maxBytes, previews, clock, log, makeRoom);
   }
 
   private static FileChannel open(Path file) throws IOException {
@@ -75,7 +106,12 @@ public final class AuditLog implements RequestListener, AutoCloseable {
 
   @Override
   public void requestCompleted(CompletedRequest completed) {
-    boolean preview = completed.action().startsWith(PREVIEW);
+    if (completed.unlisted() && completed.key().equals(Actor.INVALID)) {
+      unlisted.incrementAndGet();
+      return;
+    }
+    boolean preview =
+        completed.action().startsWith(PREVIEW) && !completed.key().equals(Actor.INVALID);
     if (!completed.isAuditable() || (preview && !previews)) {
       return;
     }
@@ -91,6 +127,10 @@ public final class AuditLog implements RequestListener, AutoCloseable {
     line.put("status", completed.status());
     line.put("requestId", completed.requestId());
     line.put("remote", completed.remote());
+    long counted = unlisted.getAndSet(0);
+    if (counted > 0) {
+      line.put("invalidCredentials", counted);
+    }
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     text.writeBytes(Json.bytes(line));
     text.write('\n');
@@ -100,25 +140,50 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   private void write(ByteBuffer line) {
     lock.lock();
     try {
-      if (channel.size() >= maxBytes) {
-        rotate();
-      }
-      while (line.hasRemaining()) {
-        channel.write(line);
-      }
-      failing = false;
+      boolean failed = channel.size() >= maxBytes && !rotate();
+      append(line);
+      failing = failed;
     } catch (IOException e) {
-      // A full disk must not block requests that free space. The warning is logged once.
-      if (!failing) {
-        log.warning("the audit log cannot be written: " + e.getMessage());
-      }
-      failing = true;
+      warn(e);
     } finally {
       lock.unlock();
     }
   }
 
-  private void rotate() throws IOException {
+  private void append(ByteBuffer line) throws IOException {
+    while (line.hasRemaining()) {
+      try {
+        channel.write(line);
+      } catch (IOException full) {
+        if (!makeRoom.getAsBoolean()) {
+          throw full;
+        }
+      }
+    }
+  }
+
+  /** Logs a failure once. A full disk must not block requests that free space. */
+  private void warn(IOException failure) {
+    if (!failing) {
+      log.warning("the audit log cannot be written: " + failure.getMessage());
+    }
+    failing = true;
+  }
+
+  /**
+   * Begins a new file. If that cannot be created, the current one grows further.
+   *
+   * @return whether there is a new file
+   */
+  private boolean rotate() throws IOException {
+    Path draft = file.resolveSibling(file.getFileName() + ".new");
+    FileChannel next;
+    try {
+      next = open(draft);
+    } catch (IOException full) {
+      warn(full);
+      return false;
+    }
     for (int i = MAX_ROTATED - 1; i >= 0; i--) {
       try {
         Files.move(rotatedFile(i), rotatedFile(i + 1), StandardCopyOption.REPLACE_EXISTING);
@@ -126,8 +191,10 @@ public final class AuditLog implements RequestListener, AutoCloseable {
         // Fewer files have been rotated so far.
       }
     }
+    Files.move(draft, file);
     channel.close();
-    channel = open(file);
+    channel = next;
+    return true;
   }
 
   private Path rotatedFile(int number) {

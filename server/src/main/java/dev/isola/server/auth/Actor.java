@@ -11,6 +11,9 @@ public final class Actor {
   /** A person who comes from an OpenID Connect provider and has no key yet. */
   public static final String OIDC = "(openid connect)";
 
+  /** A client whose credential is invalid. */
+  public static final String INVALID = "(invalid credential)";
+
   /** Another server of the installation. */
   public static final String PEER = "(server)";
 

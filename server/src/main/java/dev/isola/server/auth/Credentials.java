@@ -1,5 +1,6 @@
 package dev.isola.server.auth;
 
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -70,13 +71,13 @@ public record Credentials(
    * @param sandbox the sandbox of the request
    * @throws dev.isola.spi.error.Forbidden for a valid token that does not apply to this request
    */
-  public static Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+  public static Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
     Optional<SandboxToken> token = keys.tokens().find(secret);
     return token.isEmpty() ? keys.find(secret) : Optional.of(key(token.get(), sandbox));
   }
 
   /** Returns the key of a session. Parameters and errors are those of {@link #key}. */
-  public static Optional<ApiKey> key(Session session, Optional<String> sandbox, ApiKeys keys) {
+  public static Optional<ApiKey> key(Session session, Optional<SandboxId> sandbox, ApiKeys keys) {
     if (session.token().isPresent()) {
       return Optional.of(key(session.token().get(), sandbox));
     }
@@ -85,14 +86,14 @@ public record Credentials(
     return key;
   }
 
-  private static ApiKey key(SandboxToken token, Optional<String> sandbox) {
+  private static ApiKey key(SandboxToken token, Optional<SandboxId> sandbox) {
     ApiKey key =
         switch (token.kind()) {
           case USE -> USE_KEY;
           case READ -> READ_KEY;
           case PREVIEW -> throw forbidden("the token only allows access to previews");
         };
-    if (sandbox.filter(id -> id.equals(token.sandbox().value())).isEmpty()) {
+    if (sandbox.filter(id -> id.equals(token.sandbox())).isEmpty()) {
       throw forbidden("the token belongs to another sandbox");
     }
     return key;

@@ -1,5 +1,6 @@
 package dev.isola.server.auth;
 
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -119,7 +120,7 @@ public final class HostOriginFilter {
    *
    * @param host the Host header, with the server's port if it was sent
    */
-  public record PreviewTarget(String host, int port, String sandbox) {
+  public record PreviewTarget(String host, int port, SandboxId sandbox) {
     /** Rejects cross-origin requests. */
     public void check(List<String> origins) {
       if (isCrossOrigin(origins)) {
@@ -142,10 +143,12 @@ public final class HostOriginFilter {
       List<String> hosts, String sandbox, String port) {
     boolean ownHost =
         hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOwnName).isPresent();
-    return ownHost && sandbox.matches("[a-z0-9]{1,32}") && port.matches("[0-9]{1,5}")
+    return ownHost && SandboxId.isValid(sandbox) && port.matches("[0-9]{1,5}")
         ? Optional.of(
             new PreviewTarget(
-                hosts.getFirst().toLowerCase(Locale.ROOT), Integer.parseInt(port), sandbox))
+                hosts.getFirst().toLowerCase(Locale.ROOT),
+                Integer.parseInt(port),
+                new SandboxId(sandbox)))
         : Optional.empty();
   }
 
@@ -169,7 +172,9 @@ public final class HostOriginFilter {
     return suffix.isEmpty() || idSuffixes.contains(suffix)
         ? Optional.of(
             new PreviewTarget(
-                host, Integer.parseInt(matcher.group("port")), matcher.group("sandbox")))
+                host,
+                Integer.parseInt(matcher.group("port")),
+                new SandboxId(matcher.group("sandbox"))))
         : Optional.empty();
   }
 

@@ -1,10 +1,9 @@
 package dev.isola.server.auth;
 
+import dev.isola.codec.digest.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
-import java.util.HexFormat;
 
 /** Hashes keys and tokens for storage, so that reading the ledger does not disclose them. */
 public final class TokenHash {
@@ -12,13 +11,7 @@ public final class TokenHash {
 
   /** Returns the SHA-256 of a high-entropy token in hexadecimal. */
   public static String of(String token) {
-    try {
-      return HexFormat.of()
-          .formatHex(
-              MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256 is not available", e);
-    }
+    return Sha256.hex(token);
   }
 
   /** Compares a token with all hashes, in a time that does not depend on which one matches. */

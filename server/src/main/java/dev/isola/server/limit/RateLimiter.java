@@ -15,9 +15,15 @@ public final class RateLimiter {
 
   private static final double MINUTE = 60;
 
+  /** Failed authentications of all clients in the audit log. */
+  private static final double AUDITED_PER_SECOND = 1;
+
+  private static final double AUDITED_AT_ONCE = 600;
+
   private final RequestLimits limits;
   private final TokenBuckets keys;
   private final TokenBuckets failures;
+  private final TokenBuckets audited;
   private final AtomicLong activeRequests = new AtomicLong();
   private final Map<String, Long> streams = new ConcurrentHashMap<>();
   private final PreviewLimiter previews;
@@ -32,6 +38,7 @@ public final class RateLimiter {
     this.limits = limits;
     keys = new TokenBuckets(limits.perSecond(), limits.burst(), nanoTime);
     failures = new TokenBuckets(limits.failures() / MINUTE, limits.failures(), nanoTime);
+    audited = new TokenBuckets(AUDITED_PER_SECOND, AUDITED_AT_ONCE, nanoTime);
     previews = new PreviewLimiter(limits.previews(), limits.previewsPerSandbox());
   }
 
@@ -94,16 +101,17 @@ public final class RateLimiter {
   }
 
   /**
-   * Rejects an address with too many failed authentications, before its next key is checked. A
-   * valid key is rejected as well, so that guessing yields no information.
+   * Rejects a request with an invalid credential from an address with too many of them. Not called
+   * for a valid one: clients behind the same address must not lock each other out, and guessing is
+   * hopeless, because a key has 256 random bits.
    */
   public void checkNotBlocked(String address) {
     if (limits.failures() > 0) {
-      double wait = failures.secondsUntilToken(address);
+      double wait = failures.secondsUntilToken(ClientAddresses.network(address));
       if (wait > 0) {
         throw rateLimited(
-            "too many failed authentications from this address",
-            "wait for the time given in Retry-After, then use a valid API key",
+            "the credential is invalid, as many others from this address were",
+            "use a valid API key; wait for the time given in Retry-After before the next attempt",
             wait);
       }
     }
@@ -111,14 +119,19 @@ public final class RateLimiter {
 
   /** Returns whether {@link #checkNotBlocked} rejects this address. */
   public boolean isBlocked(String address) {
-    return limits.failures() > 0 && failures.secondsUntilToken(address) > 0;
+    return limits.failures() > 0
+        && failures.secondsUntilToken(ClientAddresses.network(address)) > 0;
   }
 
-  /** Records a failed authentication. */
-  public void recordAuthFailure(String address) {
-    if (limits.failures() > 0) {
-      failures.take(address);
-    }
+  /**
+   * Records a failed authentication.
+   *
+   * @return whether the audit log reports it; a flood of them must not displace other entries
+   */
+  public boolean recordAuthFailure(String address) {
+    boolean withinLimit =
+        limits.failures() == 0 || failures.take(ClientAddresses.network(address)) == 0;
+    return withinLimit && audited.take("") == 0;
   }
 
   static SandboxException rateLimited(String what, String remedy, double wait) {

@@ -2,14 +2,15 @@ package dev.isola.server.oidc;
 
 import static dev.isola.server.oidc.SignInException.invalidToken;
 
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.JWSObject;
+import com.nimbusds.jose.jwk.JWK;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
-import java.nio.charset.StandardCharsets;
-import java.security.PublicKey;
+import java.text.ParseException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,8 +34,7 @@ final class IdTokenVerifier {
 
   /** Finds the key of a signature. */
   interface KeySource {
-    Optional<PublicKey> key(Optional<String> id, SignatureAlgorithm algorithm)
-        throws SignInException;
+    Optional<JWK> key(JWSHeader header) throws SignInException;
   }
 
   IdTokenVerifier(String issuer, String clientId, InstantSource clock) {
@@ -45,25 +45,21 @@ final class IdTokenVerifier {
 
   /** Returns the claims of a valid token. */
   Map<String, Object> verify(String token, String nonce, KeySource keys) throws SignInException {
-    String[] parts = token.length() > MAX_LENGTH ? new String[0] : token.split("\\.", -1);
-    if (parts.length != 3) {
-      throw invalidToken("it is not a signed JSON Web Token");
+    JWSObject signed = parse(token);
+    JWSHeader header = signed.getHeader();
+    if (!SigningKeys.accepts(header)) {
+      throw invalidToken("it is not signed with RS256 or ES256");
     }
-    Map<String, Object> header = object(parts[0]);
-    SignatureAlgorithm algorithm =
-        SignatureAlgorithm.of(String.valueOf(header.get("alg")))
-            .orElseThrow(() -> invalidToken("it is not signed with RS256 or ES256"));
-    if (header.containsKey("crit")) {
+    if (header.getIncludedParams().contains("crit")) {
       throw invalidToken("it has critical headers");
     }
-    PublicKey key =
-        keys.key(text(header.get("kid")), algorithm)
+    JWK key =
+        keys.key(header)
             .orElseThrow(() -> invalidToken("the provider has no key for its signature"));
-    byte[] content = (parts[0] + "." + parts[1]).getBytes(StandardCharsets.US_ASCII);
-    if (!algorithm.verifies(key, content, decode(parts[2]))) {
+    if (!SigningKeys.verifies(key, signed)) {
       throw invalidToken("its signature is wrong");
     }
-    Map<String, Object> claims = object(parts[1]);
+    Map<String, Object> claims = claims(signed);
     checkParties(claims);
     checkTimes(claims);
     if (text(claims.get("nonce")).filter(one -> SignInTransactions.isEqual(one, nonce)).isEmpty()) {
@@ -115,19 +111,22 @@ final class IdTokenVerifier {
     throw invalidToken("it has no valid " + name);
   }
 
-  private static Map<String, Object> object(String part) throws SignInException {
+  private static JWSObject parse(String token) throws SignInException {
     try {
-      return Json.parseObject(decode(part));
-    } catch (MalformedJson e) {
-      throw invalidToken("it is not JSON");
+      if (token.length() <= MAX_LENGTH) {
+        return JWSObject.parse(token);
+      }
+    } catch (ParseException e) {
+      // The message may contain parts of the token.
     }
+    throw invalidToken("it is not a signed JSON Web Token");
   }
 
-  private static byte[] decode(String part) throws SignInException {
+  private static Map<String, Object> claims(JWSObject token) throws SignInException {
     try {
-      return Base64.getUrlDecoder().decode(part);
-    } catch (IllegalArgumentException e) {
-      throw invalidToken("it is not base64url");
+      return Json.parseObject(token.getPayload().toBytes());
+    } catch (MalformedJson e) {
+      throw invalidToken("it is not JSON");
     }
   }
 

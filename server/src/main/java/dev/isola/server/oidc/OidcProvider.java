@@ -1,12 +1,13 @@
 package dev.isola.server.oidc;
 
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.jwk.JWK;
 import dev.isola.spi.Secret;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
-import java.security.PublicKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -36,8 +37,8 @@ final class OidcProvider {
   private final CachedDocument<ProviderMetadata> metadata =
       new CachedDocument<>(
           "the discovery document", document -> ProviderMetadata.of(document, issuer()));
-  private final CachedDocument<JsonWebKeySet> keys =
-      new CachedDocument<>("the key set", JsonWebKeySet::of);
+  private final CachedDocument<SigningKeys> keys =
+      new CachedDocument<>("the key set", SigningKeys::of);
 
   OidcProvider(OidcSettings settings, InstantSource clock, Duration timeout) {
     this.settings = settings;
@@ -56,11 +57,10 @@ final class OidcProvider {
   }
 
   /** Finds the key of a signature. Asks the provider again if it is unknown. */
-  Optional<PublicKey> key(Optional<String> id, SignatureAlgorithm algorithm)
-      throws SignInException {
+  Optional<JWK> key(JWSHeader header) throws SignInException {
     URI address = metadata().jwksUri();
-    Optional<PublicKey> known = keys.get(address, false).find(id, algorithm);
-    return known.isPresent() ? known : keys.get(address, true).find(id, algorithm);
+    Optional<JWK> known = keys.get(address, false).find(header);
+    return known.isPresent() ? known : keys.get(address, true).find(header);
   }
 
   /** Exchanges a code for an ID token, which is not verified yet. */

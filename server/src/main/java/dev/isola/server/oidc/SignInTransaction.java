@@ -1,10 +1,8 @@
 package dev.isola.server.oidc;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.json.Json;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Map;
@@ -28,15 +26,7 @@ record SignInTransaction(
 
   /** Returns the S256 code challenge of the verifier. */
   String challenge() {
-    try {
-      return Base64.getUrlEncoder()
-          .withoutPadding()
-          .encodeToString(
-              MessageDigest.getInstance("SHA-256")
-                  .digest(verifier.getBytes(StandardCharsets.US_ASCII)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256 is not available", e);
-    }
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(Sha256.of(verifier));
   }
 
   byte[] toBytes() {

@@ -2,6 +2,7 @@ package dev.isola.server.peer;
 
 import dev.isola.codec.http.ChannelTransport;
 import dev.isola.codec.http.HttpTransport;
+import dev.isola.codec.http.TlsTransport;
 import dev.isola.engine.api.SandboxHome;
 import java.io.IOException;
 import java.net.InetSocketAddress;

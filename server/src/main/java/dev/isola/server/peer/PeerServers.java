@@ -1,5 +1,6 @@
 package dev.isola.server.peer;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.engine.api.Peers;
 import dev.isola.engine.api.SandboxHome;
 import dev.isola.engine.api.ServerView;
@@ -171,7 +172,7 @@ public final class PeerServers implements AutoCloseable {
   /** Asks the owner, and the next one if it has changed; returns whether one answered. */
   private boolean atOwner(SandboxId sandbox, Optional<SandboxHome.At> first, Attempt attempt)
       throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     Duration pause = FIRST_PAUSE;
     Optional<SandboxHome.At> home = first;
     while (home.isPresent()) {
@@ -182,7 +183,7 @@ public final class PeerServers implements AutoCloseable {
         }
         case UNKNOWN -> throw unknown(sandbox, at);
         case UNREACHABLE, MOVED -> {
-          if (System.nanoTime() > deadline) {
+          if (deadline.over()) {
             throw unreachable(sandbox, at);
           }
         }

@@ -57,13 +57,13 @@ record PreviewAuthorizer(
     PreviewThrottle throttle = exchange.throttle();
     List<String> secrets = secrets(headers);
     boolean presented = !secrets.isEmpty() || presentsExtensionToken(headers);
-    boolean checked = presented && !throttle.isBlocked();
+    boolean blocked = throttle.isBlocked();
     boolean token =
         isToken(HeaderFilter.cookieTokens(headers), sandbox, port)
-            || (checked
+            || (presented
                 && (isToken(secrets, sandbox, port) || hasExtensionToken(headers, sandbox)));
-    Optional<ApiKey> key = checked && !token ? key(secrets) : Optional.empty();
-    if (checked && !token && key.isEmpty()) {
+    Optional<ApiKey> key = presented && !token ? key(secrets) : Optional.empty();
+    if (presented && !token && key.isEmpty()) {
       throttle.recordAuthFailure();
     }
     boolean authenticated = token || key.filter(one -> one.scope().allows(Scope.USE)).isPresent();
@@ -81,11 +81,11 @@ record PreviewAuthorizer(
     }
     if (authenticated) {
       if (key.isPresent()) {
-        hostAccess.check(key, sandbox.value());
+        hostAccess.check(key, sandbox);
       }
       return Optional.empty();
     }
-    if (presented && !checked) {
+    if (presented && key.isEmpty() && blocked) {
       throttle.checkNotBlocked();
     }
     return key.isPresent() ? forbid(key.get()) : Optional.of(otherKey(headers, throttle, sandbox));
@@ -107,16 +107,15 @@ record PreviewAuthorizer(
             .filter(secret -> !secret.isEmpty() && !hasServerForm(secret))
             .toList();
     if (!bearers.isEmpty()) {
-      throttle.checkNotBlocked();
       Optional<ApiKey> key = key(bearers);
       if (key.isPresent() && bearers.size() == 1) {
         if (!key.get().scope().allows(Scope.USE)) {
           forbid(key.get());
         }
-        hostAccess.check(key, sandbox.value());
+        hostAccess.check(key, sandbox);
         return bearers.getFirst();
       }
-      throttle.recordAuthFailure();
+      throttle.refuse();
     }
     throw unauthenticated(
         "the preview is private",

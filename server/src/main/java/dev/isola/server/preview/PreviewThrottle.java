@@ -3,14 +3,11 @@ package dev.isola.server.preview;
 /** The limits that apply to one request to a preview. */
 public interface PreviewThrottle {
 
-  /**
-   * Returns whether the address has so many failed authentications that its credentials are not
-   * checked.
-   */
+  /** Returns whether the address has so many failed authentications that more are refused. */
   boolean isBlocked();
 
   /**
-   * Rejects the request if its address {@link #isBlocked}.
+   * Rejects a request whose credential is invalid if its address {@link #isBlocked}.
    *
    * @throws dev.isola.spi.error.SandboxException if the address is blocked
    */
@@ -18,6 +15,19 @@ public interface PreviewThrottle {
 
   /** Records a failed authentication. */
   void recordAuthFailure();
+
+  /**
+   * Records a failed authentication, and rejects the request if its address was blocked before.
+   *
+   * @throws dev.isola.spi.error.SandboxException if the address was blocked
+   */
+  default void refuse() {
+    boolean blocked = isBlocked();
+    recordAuthFailure();
+    if (blocked) {
+      checkNotBlocked();
+    }
+  }
 
   /**
    * Acquires a permit until the request, or the tunnel it becomes, has ended.

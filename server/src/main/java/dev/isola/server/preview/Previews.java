@@ -11,7 +11,6 @@ import dev.isola.server.context.SandboxResolver;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.forward.Header;
 import dev.isola.server.peer.PeerServers;
-import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
@@ -82,7 +81,7 @@ public final class Previews {
 
   /** Authorizes and forwards a request. */
   public void serve(PreviewExchange exchange) throws IOException {
-    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
+    SandboxId sandbox = exchange.sandbox();
     int port = port(exchange.path("port"));
     Target target = Target.of(exchange.target());
     if (target.token().isPresent()) {
@@ -135,7 +134,6 @@ public final class Previews {
    */
   private void redeemLink(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
       throws IOException {
-    exchange.throttle().checkNotBlocked();
     Optional<SandboxToken> token =
         target
             .token()
@@ -143,7 +141,7 @@ public final class Previews {
             .filter(one -> one.opens(sandbox, port))
             .filter(one -> one.kind() == SandboxToken.Kind.PREVIEW);
     if (token.isEmpty()) {
-      exchange.throttle().recordAuthFailure();
+      exchange.throttle().refuse();
     }
     if (token.isEmpty() || exchange.isCrossOrigin()) {
       throw PreviewAuthorizer.unauthenticated(

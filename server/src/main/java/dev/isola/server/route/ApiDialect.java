@@ -2,6 +2,7 @@ package dev.isola.server.route;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Fault;
 import java.util.List;
 import java.util.Map;
@@ -32,28 +33,38 @@ public interface ApiDialect {
   List<String> secrets(Function<String, List<String>> headers);
 
   /**
+   * Resolves what the path of a request names as the sandbox. The server calls it once for each
+   * request, before it checks anything; the text is not used again.
+   *
+   * @throws dev.isola.spi.error.SandboxException when the text is not an id in this API
+   */
+  default SandboxId sandbox(String identifier) {
+    return SandboxIds.of(identifier);
+  }
+
+  /**
    * Finds the key that a credential stands for.
    *
-   * @param sandbox the sandbox id in the path, if any
+   * @param sandbox the sandbox of the request, if any
    * @throws dev.isola.spi.error.Forbidden for a valid token that does not apply to this request
    */
-  Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys);
+  Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys);
 
   /**
    * Returns the key of a request without a credential; empty if the request needs one.
    *
    * @param headers returns all values of a header
-   * @param sandbox the sandbox id in the path, if any
+   * @param sandbox the sandbox of the request, if any
    */
   default Optional<ApiKey> anonymousKey(
-      Function<String, List<String>> headers, Optional<String> sandbox) {
+      Function<String, List<String>> headers, Optional<SandboxId> sandbox) {
     return Optional.empty();
   }
 
   /**
    * Renders an error.
    *
-   * @param sandbox the sandbox id of the request, if any
+   * @param sandbox the sandbox of the request, if any
    */
-  ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox);
+  ErrorResponse error(Fault fault, String requestId, Optional<SandboxId> sandbox);
 }

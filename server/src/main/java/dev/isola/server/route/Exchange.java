@@ -33,15 +33,18 @@ public interface Exchange {
   ApiKey authenticate(String credential);
 
   /**
-   * Returns whether too many authentications from the client's address failed, so that the next one
-   * must be refused unchecked. For handlers that authenticate the client themselves.
+   * Returns whether so many sign-ins of the client failed that the next one must be refused
+   * unchecked. For handlers that need another server to check it, which clients must not flood.
    */
   boolean isBlocked();
 
-  /** Counts a failed authentication against the client's address. */
+  /** Counts a failed sign-in of the client. */
   void recordAuthFailure();
 
-  /** Returns a path parameter. */
+  /** Returns the sandbox that the path names, on a route with one. */
+  SandboxId sandbox();
+
+  /** Returns a path parameter, except the one that names a sandbox. */
   String path(String name);
 
   Optional<String> query(String name);

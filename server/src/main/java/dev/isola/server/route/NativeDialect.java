@@ -4,6 +4,7 @@ import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.error.Problem;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Fault;
 import java.util.List;
 import java.util.Optional;
@@ -23,12 +24,12 @@ public record NativeDialect() implements ApiDialect {
   }
 
   @Override
-  public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+  public Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
     return Credentials.key(secret, sandbox, keys);
   }
 
   @Override
-  public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
+  public ErrorResponse error(Fault fault, String requestId, Optional<SandboxId> sandbox) {
     Problem problem = Problem.of(fault, requestId);
     return new ErrorResponse(problem.status(), Problem.MEDIA_TYPE, problem.body());
   }

@@ -1,7 +1,6 @@
 package dev.isola.server.route;
 
 import dev.isola.spi.SandboxId;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -12,16 +11,11 @@ import java.util.Optional;
 public interface OwnerLookup {
 
   /** Any server can answer. */
-  OwnerLookup NONE = path -> Optional.empty();
+  OwnerLookup NONE = match -> Optional.empty();
 
-  /** The owner of the sandbox whose id is the path parameter {@code id}. */
-  OwnerLookup BY_ID =
-      path -> Optional.ofNullable(path.get("id")).filter(SandboxId::isValid).map(SandboxId::new);
+  /** The owner of the sandbox that the path names. */
+  OwnerLookup BY_ID = Routes.Match::sandbox;
 
-  /**
-   * Returns the sandbox; empty if any server can answer, or if there is no such sandbox.
-   *
-   * @param path the path parameters of the request
-   */
-  Optional<SandboxId> find(Map<String, String> path);
+  /** Returns the sandbox; empty if any server can answer, or if there is no such sandbox. */
+  Optional<SandboxId> find(Routes.Match match);
 }

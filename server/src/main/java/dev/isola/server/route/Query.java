@@ -38,8 +38,8 @@ public final class Query {
   }
 
   /**
-   * Validates the parameters of a request. On a native route, undeclared query parameters are
-   * violations as well.
+   * Validates the parameters of a request, except the sandbox in the path, which the dialect of the
+   * route has resolved. On a native route, undeclared query parameters are violations as well.
    */
   public static void check(
       Route route,
@@ -48,6 +48,9 @@ public final class Query {
       Map<String, String> headers,
       List<Violation> problems) {
     for (Parameter parameter : route.parameters()) {
+      if (parameter.where() == Parameter.Where.PATH && parameter.name().equals(Route.SANDBOX)) {
+        continue;
+      }
       List<String> occurrences =
           switch (parameter.where()) {
             case PATH -> one(path.get(parameter.name()));
@@ -74,7 +77,7 @@ public final class Query {
             .toList();
     for (String name : query.keySet()) {
       if (!known.contains(name)) {
-        problems.add(UnknownName.violation("", name, known));
+        UnknownName.report("", name, known, problems);
       }
     }
   }

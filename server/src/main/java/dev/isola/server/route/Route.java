@@ -32,6 +32,11 @@ public record Route(
     TokenAccess tokenAccess,
     OwnerLookup owner) {
 
+  /** The path parameter that names a sandbox. */
+  public static final String SANDBOX = "id";
+
+  private static final String IN_PATH = "{" + SANDBOX + "}";
+
   private static final String JSON = "application/json";
 
   /** Media types of responses that are small, so that HEAD may produce and discard them. */
@@ -153,7 +158,7 @@ public record Route(
         },
         new NativeDialect(),
         TokenAccess.NONE,
-        template.contains("{id}") ? OwnerLookup.BY_ID : OwnerLookup.NONE);
+        template.contains(IN_PATH) ? OwnerLookup.BY_ID : OwnerLookup.NONE);
   }
 
   /** Returns whether the response is an endless stream or may be held back. */
@@ -330,6 +335,11 @@ public record Route(
         dialect,
         tokenAccess,
         lookup);
+  }
+
+  /** Returns whether the path names a sandbox. */
+  public boolean hasSandbox() {
+    return template.contains(IN_PATH);
   }
 
   /** Returns whether some sandbox tokens are accepted in place of a key. */

@@ -1,5 +1,7 @@
 package dev.isola.server.route;
 
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.SandboxException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -17,9 +19,37 @@ public final class Routes {
   /**
    * A route that matches a request.
    *
-   * @param path the path parameters
+   * @param path the path parameters, except the one that names a sandbox
+   * @param sandbox the sandbox that the path names, if it names one
+   * @param refusal the error if the path should name a sandbox, but what it names cannot be one
    */
-  public record Match(Route route, Map<String, String> path) {}
+  public record Match(
+      Route route,
+      Map<String, String> path,
+      Optional<SandboxId> sandbox,
+      Optional<SandboxException> refusal) {
+
+    /** Resolves the sandbox. From here on the request has no other spelling of it. */
+    private static Match of(Route route, Map<String, String> parameters) {
+      Optional<String> identifier = Optional.ofNullable(parameters.remove(Route.SANDBOX));
+      try {
+        return new Match(
+            route, parameters, identifier.map(route.dialect()::sandbox), Optional.empty());
+      } catch (SandboxException e) {
+        return new Match(route, parameters, Optional.empty(), Optional.of(e));
+      }
+    }
+
+    /**
+     * Refuses a request whose path names something that cannot be a sandbox. Called before the
+     * handler and its guards.
+     */
+    public void requireSandbox() {
+      if (refusal.isPresent()) {
+        throw refusal.get();
+      }
+    }
+  }
 
   private final List<Row> rows = new ArrayList<>();
   private final List<ApiExtension> extensions;
@@ -77,7 +107,7 @@ public final class Routes {
       if (matches && !isForwarded(row)) {
         Optional<Map<String, String>> found = match(row.parts(), parts);
         if (found.isPresent()) {
-          return Optional.of(new Match(row.route(), found.get()));
+          return Optional.of(Match.of(row.route(), found.get()));
         }
       }
     }
@@ -96,7 +126,7 @@ public final class Routes {
         Optional<Map<String, String>> found =
             match(row.parts().subList(0, known), parts.subList(0, known));
         if (found.isPresent()) {
-          return Optional.of(new Match(row.route(), found.get()));
+          return Optional.of(Match.of(row.route(), found.get()));
         }
       }
     }

@@ -363,7 +363,7 @@ public sealed interface Shape
       List<String> names = fields.stream().map(Field::name).toList();
       for (Object name : map.keySet()) {
         if (!names.contains(String.valueOf(name))) {
-          problems.add(UnknownName.violation(prefix, String.valueOf(name), names));
+          UnknownName.report(prefix, String.valueOf(name), names, problems);
         }
       }
     }
@@ -374,6 +374,7 @@ public sealed interface Shape
    *
    * @param example the value in the example of the object; empty for that of the shape
    * @param deprecated whether another field should be used
+   * @param secret whether responses never have the value
    */
   record Field(
       String name,
@@ -381,23 +382,24 @@ public sealed interface Shape
       boolean required,
       String summary,
       Optional<Object> example,
-      boolean deprecated) {
+      boolean deprecated,
+      boolean secret) {
     public static Field required(String name, Shape shape, String summary) {
-      return new Field(name, shape, true, summary, Optional.empty(), false);
+      return new Field(name, shape, true, summary, Optional.empty(), false, false);
     }
 
     public static Field optional(String name, Shape shape, String summary) {
-      return new Field(name, shape, false, summary, Optional.empty(), false);
+      return new Field(name, shape, false, summary, Optional.empty(), false, false);
     }
 
     /** Returns a copy with an example. */
     public Field example(Object value) {
-      return new Field(name, shape, required, summary, Optional.of(value), deprecated);
+      return new Field(name, shape, required, summary, Optional.of(value), deprecated, secret);
     }
 
     /** Returns an optional field that clients should not use any more. */
     public static Field deprecated(String name, Shape shape, String summary) {
-      return new Field(name, shape, false, summary, Optional.empty(), true);
+      return new Field(name, shape, false, summary, Optional.empty(), true, false);
     }
 
     Map<String, Object> schema() {
@@ -405,6 +407,9 @@ public sealed interface Shape
       schema.put("description", summary);
       if (deprecated) {
         schema.put("deprecated", true);
+      }
+      if (secret) {
+        schema.put("writeOnly", true);
       }
       return schema;
     }

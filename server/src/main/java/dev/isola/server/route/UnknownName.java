@@ -1,8 +1,9 @@
 package dev.isola.server.route;
 
-import dev.isola.document.Suggestion;
+import dev.isola.document.field.Suggestion;
 import dev.isola.spi.spec.Violation;
 import java.util.Collection;
+import java.util.List;
 
 /** Describes unknown fields and parameters, with a suggestion. */
 final class UnknownName {
@@ -10,11 +11,13 @@ final class UnknownName {
 
   private UnknownName() {}
 
-  static Violation violation(String prefix, String name, Collection<String> known) {
+  /** Adds an unknown name to the problems of a request. */
+  static void report(
+      String prefix, String name, Collection<String> known, List<Violation> problems) {
     String shown = shortened(name);
-    return new Violation(
-        prefix + shown,
-        "is unknown" + OtherNames.hint(name, known).orElseGet(() -> Suggestion.hint(shown, known)));
+    String hint =
+        OtherNames.hint(name, known).orElseGet(() -> Suggestion.hint(shown, known, problems));
+    problems.add(new Violation(prefix + shown, "is unknown" + hint));
   }
 
   /** Returns a name for a message, truncated if it is long. */

@@ -64,9 +64,8 @@ class ApiKeysTest {
     assertThatThrownBy(() -> keys.update(ApiKeys.ENVIRONMENT, true)).isInstanceOf(Conflict.class);
   }
 
-  /** A hash in a ledger of an earlier version. */
   @Test
-  void storedKeysStayValid() {
+  void storedKeyWithoutOptionalFieldsIsValidWithBothPrefixes() {
     settings.put(
         "api-key",
         "old",

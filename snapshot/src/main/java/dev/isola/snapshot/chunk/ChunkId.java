@@ -1,8 +1,8 @@
 package dev.isola.snapshot.chunk;
 
+import dev.isola.codec.digest.Sha256;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /** The SHA-256 of a chunk's content. A hole has no content; its id encodes its length. */
@@ -34,7 +34,7 @@ public record ChunkId(long a, long b, long c, long d) {
   }
 
   public static ChunkId of(byte[] content, int offset, int length) {
-    MessageDigest digest = sha256();
+    MessageDigest digest = Sha256.newDigest();
     digest.update(content, offset, length);
     return readFrom(ByteBuffer.wrap(digest.digest()));
   }
@@ -50,15 +50,6 @@ public record ChunkId(long a, long b, long c, long d) {
 
   public byte[] bytes() {
     return ByteBuffer.allocate(BYTES).putLong(a).putLong(b).putLong(c).putLong(d).array();
-  }
-
-  /** Returns a new digest of the algorithm used for ids. */
-  public static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
   }
 
   @Override

@@ -4,19 +4,20 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Reads the chunks of one snapshot. Its chunks are close together in their packs and are mostly
- * read in order, so each read fetches a whole run and the last few runs are cached; otherwise every
- * small file would cost one request. Thread-safe.
+ * read in order, so each read fetches a whole run of the chunks that are read next, and the last
+ * few runs are cached; otherwise every small file would cost one request. Thread-safe.
  */
 public final class ChunkReader {
   private static final int CACHED_RUNS = 4;
 
   private final ChunkStore store;
-  private final Map<ChunkId, ChunkRun> runs = new HashMap<>();
+  private volatile Map<ChunkId, ChunkRun> runs = Map.of();
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<ChunkRun, byte[]> last =
       new LinkedHashMap<>(CACHED_RUNS, 0.75f, true) {
@@ -28,22 +29,33 @@ public final class ChunkReader {
         }
       };
 
-  ChunkReader(ChunkStore store, Collection<ChunkRun> all) {
+  ChunkReader(ChunkStore store) {
     this.store = store;
-    for (ChunkRun chunkRun : all) {
-      chunkRun.chunks().keySet().forEach(id -> runs.put(id, chunkRun));
+  }
+
+  /**
+   * Announces the chunks that are read next.
+   *
+   * @param ids at most {@link ChunkStore#MAX_LOOKUP}
+   * @throws DamagedException if a chunk is missing
+   */
+  public void prepare(Collection<ChunkId> ids) throws DamagedException {
+    Map<ChunkId, ChunkRun> next = new HashMap<>();
+    for (ChunkRun chunkRun : store.runs(ids)) {
+      chunkRun.chunks().keySet().forEach(id -> next.put(id, chunkRun));
     }
+    runs = next;
   }
 
   /**
    * Returns the content of a chunk.
    *
-   * @throws DamagedException if the chunk is corrupt or does not belong to this snapshot
+   * @throws DamagedException if the chunk is missing or corrupt
    */
   public byte[] read(ChunkId id) throws IOException {
     ChunkRun chunkRun = runs.get(id);
     if (chunkRun == null) {
-      throw new DamagedException("chunk " + id, "it does not belong to the snapshot");
+      chunkRun = store.runs(List.of(id)).getFirst();
     }
     return chunkRun.content(id, bytes(chunkRun));
   }
@@ -68,13 +80,12 @@ public final class ChunkReader {
     return bytes;
   }
 
-  /** Returns the uncompressed size of a chunk. */
-  public int size(ChunkId id) {
-    ChunkRun chunkRun = runs.get(id);
-    ChunkLocation location = chunkRun == null ? null : chunkRun.chunks().get(id);
-    if (location == null) {
-      throw new IllegalArgumentException("the snapshot has no chunk " + id);
-    }
-    return location.size();
+  /**
+   * Returns the uncompressed size of a chunk.
+   *
+   * @throws DamagedException if the chunk is missing
+   */
+  public int size(ChunkId id) throws DamagedException {
+    return store.size(id);
   }
 }

@@ -2,6 +2,8 @@ package dev.isola.snapshot.chunk;
 
 import dev.isola.snapshot.blob.BlobStore;
 import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -27,7 +29,22 @@ public final class ChunkStore implements AutoCloseable {
   /** The cost of reading a pack's index, in bytes of the read budget. */
   private static final int INDEX_COST = 64 << 10;
 
-  private static final int READ_BUDGET = 32 << 20;
+  /** What all writers may have in progress, and all readers. */
+  private static final int MAX_BUDGET = 32 << 20;
+
+  private static final int MIN_BUDGET = 4 << 20;
+
+  /** The share of the heap that each of them may take. */
+  private static final int BUDGET_SHARE = 16;
+
+  /** What a chunk takes in the index, which is in memory. */
+  private static final int INDEX_BYTES_PER_CHUNK = 128;
+
+  /** The share of the heap that the index may take. */
+  private static final int INDEX_SHARE = 4;
+
+  /** The most chunks that are looked up and verified together. */
+  public static final int MAX_LOOKUP = 8192;
 
   private final BlobStore blobs;
   private final Path staging;
@@ -35,11 +52,18 @@ public final class ChunkStore implements AutoCloseable {
   private final ThreadPoolExecutor threads = threads();
   private final Map<ChunkId, ChunkLocation> locations = new ConcurrentHashMap<>();
   private final Map<String, String> damaged = new ConcurrentHashMap<>();
+  private final BoundedExecutor.SharedBudget writing;
+  private final BoundedExecutor.SharedBudget reading;
+  private final long maxChunks;
 
-  private ChunkStore(BlobStore blobs, Path staging, FailpointListener failpoints) {
+  private ChunkStore(BlobStore blobs, Path staging, FailpointListener failpoints, long memory) {
     this.blobs = blobs;
     this.staging = staging;
     this.failpoints = failpoints;
+    int budget = Math.clamp(memory / BUDGET_SHARE, MIN_BUDGET, MAX_BUDGET);
+    this.writing = new BoundedExecutor.SharedBudget(budget);
+    this.reading = new BoundedExecutor.SharedBudget(budget);
+    this.maxChunks = memory / INDEX_SHARE / INDEX_BYTES_PER_CHUNK;
   }
 
   private static ThreadPoolExecutor threads() {
@@ -61,12 +85,13 @@ public final class ChunkStore implements AutoCloseable {
    * the others.
    *
    * @param staging a local folder for unfinished files
+   * @param memory the heap of the process, of which the store takes a share
    */
-  public static ChunkStore open(BlobStore blobs, Path staging, FailpointListener failpoints)
-      throws IOException {
-    ChunkStore store = new ChunkStore(blobs, staging, failpoints);
+  public static ChunkStore open(
+      BlobStore blobs, Path staging, FailpointListener failpoints, long memory) throws IOException {
+    ChunkStore store = new ChunkStore(blobs, staging, failpoints, memory);
     try {
-      BoundedExecutor executor = new BoundedExecutor(store.threads, READ_BUDGET);
+      BoundedExecutor executor = new BoundedExecutor(store.threads, store.reading);
       for (String name : blobs.list(Pack.FOLDER)) {
         executor.submit(INDEX_COST, () -> store.load(name));
       }
@@ -97,7 +122,30 @@ public final class ChunkStore implements AutoCloseable {
 
   /** Returns a new writer. */
   public ChunkWriter writer() {
-    return new ChunkWriter(this, blobs, staging, failpoints, threads);
+    return new ChunkWriter(this, blobs, staging, failpoints, threads, writing);
+  }
+
+  /**
+   * Refuses another chunk when a writer has added half of what the index had room for, because the
+   * next snapshots need room, too.
+   *
+   * @param pending the chunks of the writer that are not in the index yet
+   * @param added all chunks of the writer that the store did not have
+   * @throws dev.isola.spi.error.LimitExceeded if there is no room
+   */
+  void requireRoomInIndex(int pending, long added) {
+    if (added > maxChunks - locations.size() - pending) {
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT,
+              "the snapshot needs more than half of the room in the index of the snapshot store,"
+                  + " which has "
+                  + locations.size()
+                  + " chunks and at most "
+                  + maxChunks,
+              "exclude folders with many files, remove snapshots and collect garbage, or give the"
+                  + " server more memory")
+          .exception();
+    }
   }
 
   void register(Map<ChunkId, ChunkLocation> more) {
@@ -123,27 +171,45 @@ public final class ChunkStore implements AutoCloseable {
     }
   }
 
+  /** Returns a reader. */
+  public ChunkReader reader() {
+    return new ChunkReader(this);
+  }
+
   /**
-   * Reads and verifies chunks, and returns a reader for them.
+   * Groups chunks into runs, which are read together.
    *
-   * @throws DamagedException if a chunk is missing or corrupt
+   * @throws DamagedException if a chunk is missing
    */
-  public ChunkReader check(Collection<ChunkId> ids) throws IOException {
+  List<ChunkRun> runs(Collection<ChunkId> ids) throws DamagedException {
     Map<ChunkId, ChunkLocation> wanted = new HashMap<>();
     for (ChunkId id : ids) {
       wanted.put(id, locate(id));
     }
-    List<ChunkRun> runs = ChunkRun.of(wanted);
-    BoundedExecutor executor = new BoundedExecutor(threads, READ_BUDGET);
+    return ChunkRun.of(wanted);
+  }
+
+  /** Returns the uncompressed size of a chunk. */
+  int size(ChunkId id) throws DamagedException {
+    return locate(id).size();
+  }
+
+  /**
+   * Reads and verifies chunks.
+   *
+   * @param ids at most {@link #MAX_LOOKUP}
+   * @throws DamagedException if a chunk is missing or corrupt
+   */
+  public void check(Collection<ChunkId> ids) throws IOException {
+    BoundedExecutor executor = new BoundedExecutor(threads, reading);
     try {
-      for (ChunkRun chunkRun : runs) {
+      for (ChunkRun chunkRun : runs(ids)) {
         executor.submit(ChunkRun.MAX_BYTES, () -> check(chunkRun));
       }
       executor.await();
     } finally {
       executor.cancel();
     }
-    return new ChunkReader(this, runs);
   }
 
   private byte[] check(ChunkRun chunkRun) throws IOException {
@@ -202,7 +268,7 @@ public final class ChunkStore implements AutoCloseable {
   /** Reads everything and returns the defects by name. */
   public Map<String, String> verify() throws IOException {
     Map<String, String> found = new ConcurrentHashMap<>();
-    BoundedExecutor executor = new BoundedExecutor(threads, READ_BUDGET);
+    BoundedExecutor executor = new BoundedExecutor(threads, reading);
     for (String name : blobs.list(Pack.FOLDER)) {
       executor.submit(
           ChunkRun.MAX_BYTES,

@@ -2,11 +2,14 @@ package dev.isola.snapshot.chunk;
 
 import dev.isola.snapshot.blob.BlobStore;
 import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -23,8 +26,13 @@ public final class ChunkWriter implements AutoCloseable {
   /** Large enough to amortize the overhead per pack, small enough to rewrite. */
   private static final long PACK_SIZE = 16L << 20;
 
-  /** The maximum number of bytes in progress. */
-  private static final int BUDGET = 32 << 20;
+  /** The most chunks of a pack, whose rows are in memory until it is finished. */
+  private static final int PACK_CHUNKS = 1 << 15;
+
+  /**
+   * The most chunks and holes of a file, which are in memory: 128 GiB of chunks of average size.
+   */
+  public static final int MAX_CHUNKS = 1 << 18;
 
   private final ChunkStore store;
   private final BlobStore blobs;
@@ -33,6 +41,7 @@ public final class ChunkWriter implements AutoCloseable {
   private final BoundedExecutor executor;
   private final Chunker chunker = new Chunker();
   private final Set<ChunkId> pending = ConcurrentHashMap.newKeySet();
+  private final LongAdder newChunks = new LongAdder();
   private final LongAdder newBytes = new LongAdder();
   private final LongAdder storedBytes = new LongAdder();
   private final ReentrantLock packing = new ReentrantLock();
@@ -43,18 +52,44 @@ public final class ChunkWriter implements AutoCloseable {
       BlobStore blobs,
       Path staging,
       FailpointListener failpoints,
-      Executor threads) {
+      Executor threads,
+      BoundedExecutor.SharedBudget budget) {
     this.store = store;
     this.blobs = blobs;
     this.staging = staging;
     this.failpoints = failpoints;
-    this.executor = new BoundedExecutor(threads, BUDGET);
+    this.executor = new BoundedExecutor(threads, budget);
   }
 
-  /** The content of a file. Its chunks are known after {@link ChunkWriter#commit}. */
+  /** The content of a file. Its chunks are known after {@link ChunkWriter#await}. */
   public static final class FileContent {
     private final List<PendingChunk> cuts = new ArrayList<>(1);
     private long size;
+    private int known;
+
+    private void append(PendingChunk cut) {
+      if (cuts.size() >= MAX_CHUNKS) {
+        throw Fault.of(
+                ErrorCode.RESOURCE_LIMIT,
+                "a file of more than " + size + " bytes has more than " + MAX_CHUNKS + " chunks",
+                "exclude the file, or write it without so many small holes")
+            .exception();
+      }
+      cuts.add(cut);
+    }
+
+    /** Returns how many chunks and holes the file has. */
+    public int chunkCount() {
+      return cuts.size();
+    }
+
+    /** Tells whether all chunks that were added are known. */
+    public boolean isKnown() {
+      while (known < cuts.size() && cuts.get(known).id != null) {
+        known++;
+      }
+      return known == cuts.size();
+    }
 
     /** Returns the size in bytes, including holes. */
     public long size() {
@@ -67,12 +102,12 @@ public final class ChunkWriter implements AutoCloseable {
   }
 
   private static final class PendingChunk {
-    private @Nullable ChunkId id;
+    private volatile @Nullable ChunkId id;
 
     ChunkId id() {
       ChunkId known = id;
       if (known == null) {
-        throw new IllegalStateException("the content is not committed yet");
+        throw new IllegalStateException("the content is still being stored");
       }
       return known;
     }
@@ -91,7 +126,7 @@ public final class ChunkWriter implements AutoCloseable {
           @Override
           public void chunk(byte[] bytes) throws IOException {
             PendingChunk cut = new PendingChunk();
-            to.cuts.add(cut);
+            to.append(cut);
             to.size += bytes.length;
             executor.submit(bytes.length, () -> keep(bytes, cut));
           }
@@ -113,7 +148,7 @@ public final class ChunkWriter implements AutoCloseable {
     } else {
       cut.id = ChunkId.hole(length);
     }
-    to.cuts.add(cut);
+    to.append(cut);
     to.size += length;
   }
 
@@ -123,6 +158,8 @@ public final class ChunkWriter implements AutoCloseable {
     if (store.contains(id) || !pending.add(id)) {
       return;
     }
+    newChunks.increment();
+    store.requireRoomInIndex(pending.size(), newChunks.sum());
     PackWriter full;
     try (ZstdCompressor compressor = ZstdCompressor.borrow()) {
       int length = compressor.compress(bytes);
@@ -146,7 +183,7 @@ public final class ChunkWriter implements AutoCloseable {
         pack = open;
       }
       open.add(id, compressed, 0, length, size);
-      if (open.size() < PACK_SIZE) {
+      if (open.size() < PACK_SIZE && open.count() < PACK_CHUNKS) {
         return null;
       }
       pack = null;
@@ -158,13 +195,20 @@ public final class ChunkWriter implements AutoCloseable {
 
   private void finish(PackWriter full) throws IOException {
     try (full) {
-      store.register(full.finish(blobs));
+      Map<ChunkId, ChunkLocation> stored = full.finish(blobs);
+      store.register(stored);
+      pending.removeAll(stored.keySet()); // Later ones are found in the store.
     }
+  }
+
+  /** Returns when the chunks of everything added are known. */
+  public void await() throws IOException {
+    executor.await();
   }
 
   /** Returns when everything added is durable. */
   public void commit() throws IOException {
-    executor.await();
+    await();
     PackWriter open = pack;
     pack = null;
     if (open != null) {

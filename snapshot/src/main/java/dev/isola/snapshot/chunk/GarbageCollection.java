@@ -27,53 +27,67 @@ final class GarbageCollection {
     this.needed = needed;
   }
 
-  private record Sparse(
-      String name, long size, Map<ChunkId, ChunkLocation> kept, Set<ChunkId> all) {}
+  /**
+   * The rows of a pack. They are in memory for one pack at a time.
+   *
+   * @param kept those that are needed
+   */
+  private record PackRows(Map<ChunkId, ChunkLocation> all, Map<ChunkId, ChunkLocation> kept) {
+    private static long bytes(Map<ChunkId, ChunkLocation> rows) {
+      return rows.values().stream().mapToLong(ChunkLocation::length).sum();
+    }
+
+    private boolean isSparse() {
+      return bytes(kept) < bytes(all) - bytes(kept);
+    }
+  }
 
   /**
    * Removes unused packs first, because on a full disk that makes room for rewriting the others.
    */
   ChunkStore.GarbageStats run() throws IOException {
-    List<Sparse> sparse = new ArrayList<>();
+    List<String> sparse = new ArrayList<>();
     for (String name : blobs.list(Pack.FOLDER)) {
       if (store.isDamaged(name)) {
         continue; // Its chunks may still be recoverable.
       }
-      Map<ChunkId, ChunkLocation> rows = Pack.rows(blobs, name);
-      Map<ChunkId, ChunkLocation> kept = new HashMap<>();
-      long used = 0;
-      long unused = 0;
-      for (Map.Entry<ChunkId, ChunkLocation> row : rows.entrySet()) {
-        if (needed.contains(row.getKey()) && store.readsFrom(name, row.getKey())) {
-          kept.put(row.getKey(), row.getValue());
-          used += row.getValue().length();
-        } else {
-          unused += row.getValue().length();
-        }
-      }
-      long size = blobs.size(name);
-      if (kept.isEmpty()) {
-        remove(name, rows.keySet(), size);
+      PackRows rows = read(name);
+      if (rows.kept().isEmpty()) {
+        remove(name, rows.all().keySet(), blobs.size(name));
         failpoints.reached(SnapshotFailpoint.COLLECT_REMOVED);
-      } else if (used < unused) {
-        sparse.add(new Sparse(name, size, kept, rows.keySet()));
+      } else if (rows.isSparse()) {
+        sparse.add(name);
       }
     }
-    for (Sparse pack : sparse) {
-      rewrite(pack);
+    for (String name : sparse) {
+      rewrite(name);
     }
     return new ChunkStore.GarbageStats(packs, bytes);
   }
 
-  private void rewrite(Sparse pack) throws IOException {
+  private PackRows read(String name) throws IOException {
+    Map<ChunkId, ChunkLocation> all = Pack.rows(blobs, name);
+    Map<ChunkId, ChunkLocation> kept = new HashMap<>();
+    all.forEach(
+        (id, location) -> {
+          if (needed.contains(id) && store.readsFrom(name, id)) {
+            kept.put(id, location);
+          }
+        });
+    return new PackRows(all, kept);
+  }
+
+  private void rewrite(String name) throws IOException {
+    PackRows rows = read(name);
+    long size = blobs.size(name);
     long written;
     try {
-      written = store.rewrite(pack.kept());
+      written = store.rewrite(rows.kept());
     } catch (DamagedException e) {
       return; // The pack stays; verify reports it, and so does opening a snapshot that needs it.
     }
     failpoints.reached(SnapshotFailpoint.COLLECT_REWRITTEN);
-    remove(pack.name(), pack.all(), pack.size() - written);
+    remove(name, rows.all().keySet(), size - written);
     failpoints.reached(SnapshotFailpoint.COLLECT_REPLACED);
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.snapshot.chunk;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.snapshot.blob.BlobStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -73,7 +74,7 @@ final class Pack {
 
   /** Reads a whole pack and tells whether its content matches its name. */
   static boolean isIntact(BlobStore blobs, String name) throws IOException {
-    MessageDigest digest = ChunkId.sha256();
+    MessageDigest digest = Sha256.newDigest();
     long size = blobs.size(name);
     for (long at = 0; at < size; ) {
       int length = (int) Math.min(4 << 20, size - at);

@@ -1,5 +1,6 @@
 package dev.isola.snapshot.chunk;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.snapshot.blob.BlobStore;
 import dev.isola.snapshot.failpoint.FailpointListener;
 import dev.isola.snapshot.failpoint.SnapshotFailpoint;
@@ -22,7 +23,7 @@ import java.util.Map;
 final class PackWriter implements AutoCloseable {
   private final FailpointListener failpoints;
   private final Path file;
-  private final MessageDigest digest = ChunkId.sha256();
+  private final MessageDigest digest = Sha256.newDigest();
   private final OutputStream disk;
   private final OutputStream out;
   private final Map<ChunkId, ChunkLocation> rows = new LinkedHashMap<>();
@@ -54,6 +55,10 @@ final class PackWriter implements AutoCloseable {
 
   long size() {
     return offset;
+  }
+
+  int count() {
+    return rows.size();
   }
 
   /** Adds the pack to the store durably and returns the locations of its chunks. */

@@ -1,17 +1,21 @@
 package dev.isola.snapshot.manifest;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.snapshot.blob.BlobStore;
 import dev.isola.snapshot.chunk.ChunkId;
 import dev.isola.snapshot.chunk.DamagedException;
 import dev.isola.snapshot.failpoint.FailpointListener;
 import dev.isola.snapshot.failpoint.SnapshotFailpoint;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
 import java.time.DateTimeException;
 import java.util.Arrays;
 import java.util.List;
@@ -28,6 +32,9 @@ public final class Manifests {
   private static final int SEAL = 2 * ChunkId.BYTES;
   private static final int MAX_HEADER = 16 << 20;
 
+  /** The most compressed bytes of a file list. */
+  private static final long MAX_LIST = 4L << 30;
+
   private final BlobStore blobs;
   private final Path staging;
   private final FailpointListener failpoints;
@@ -43,10 +50,9 @@ public final class Manifests {
    *
    * @throws java.nio.file.FileAlreadyExistsException if the id exists
    */
-  public void write(Snapshot snapshot, CompressedFileList list) throws IOException {
+  public void write(Snapshot snapshot, FileList list) throws IOException {
     byte[] head = SnapshotDocument.write(snapshot);
-    byte[] rows = list.compressed();
-    byte[] seal = seal(head, ChunkId.of(rows, 0, rows.length));
+    byte[] seal = seal(head, list.id());
     Path temporary = Files.createTempFile(staging, "snapshot", ".new");
     try {
       try (OutputStream out = Files.newOutputStream(temporary)) {
@@ -54,7 +60,7 @@ public final class Manifests {
         out.write(ByteBuffer.allocate(Integer.BYTES).putInt(head.length).array());
         out.write(head);
         out.write(seal);
-        out.write(rows);
+        list.copyTo(out);
       }
       failpoints.reached(SnapshotFailpoint.LIST_WRITTEN);
       blobs.create(name(snapshot.id()), temporary);
@@ -126,27 +132,54 @@ public final class Manifests {
     }
   }
 
+  /** The file list of a snapshot, which was verified. It can be read any number of times. */
+  public static final class StoredList implements AutoCloseable {
+    private final Spool compressed;
+    private final String checksum;
+
+    private StoredList(Spool compressed, String checksum) {
+      this.compressed = compressed;
+      this.checksum = checksum;
+    }
+
+    /** Returns a reader of all entries. */
+    public EntryReader read() throws IOException {
+      return new EntryReader(compressed.read(), checksum);
+    }
+
+    @Override
+    public void close() {
+      compressed.close();
+    }
+  }
+
   /**
    * Returns the entries of a snapshot.
    *
    * @throws DamagedException if the manifest is corrupt
    * @throws NoSuchFileException if the snapshot does not exist
    */
-  public List<SnapshotEntry> entries(String id) throws IOException {
+  public StoredList entries(String id) throws IOException {
     Head head = head(id).orElseThrow(() -> new NoSuchFileException(name(id)));
-    long length = head.size() - head.offset();
-    if (length > Integer.MAX_VALUE - 64) {
-      throw new DamagedException(name(id), "the length of its file list is invalid");
+    MessageDigest digest = Sha256.newDigest();
+    Spool rows;
+    try (InputStream in =
+        new DigestInputStream(
+            new BlobInputStream(blobs, name(id), head.offset(), head.size()), digest)) {
+      rows = Spool.of(in, staging, MAX_LIST);
     }
-    byte[] rows = blobs.read(name(id), head.offset(), (int) length);
-    if (!ChunkId.of(rows, 0, rows.length).equals(head.list())) {
+    if (!ChunkId.of(digest.digest()).equals(head.list())) {
+      rows.close();
       throw new DamagedException(name(id), "the hash of its file list does not match");
     }
-    try {
-      return new CompressedFileList(rows, head.snapshot().checksum()).entries();
-    } catch (IOException e) {
-      throw new DamagedException(name(id), "its file list cannot be parsed: " + e.getMessage());
-    }
+    return new StoredList(rows, head.snapshot().checksum());
+  }
+
+  /** Returns the defect of an entry list, which {@link EntryReader} has found. */
+  public static DamagedException damaged(String id, IOException e) {
+    return e instanceof DamagedException known
+        ? known
+        : new DamagedException(name(id), "its file list cannot be parsed: " + e.getMessage());
   }
 
   public void remove(String id) throws IOException {

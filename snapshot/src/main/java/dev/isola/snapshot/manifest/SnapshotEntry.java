@@ -56,6 +56,15 @@ public record SnapshotEntry(
     }
   }
 
+  /** Returns about how many bytes the entry takes in memory. */
+  public long sizeInMemory() {
+    long size = 256 + path.length() + target.length() + 48L * chunks.size();
+    for (Map.Entry<String, String> one : attributes.entrySet()) {
+      size += 128 + one.getKey().length() + one.getValue().length();
+    }
+    return size;
+  }
+
   /** Returns the same file under another path. */
   public SnapshotEntry withPath(String other) {
     return new SnapshotEntry(

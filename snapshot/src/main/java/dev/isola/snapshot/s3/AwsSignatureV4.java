@@ -2,9 +2,9 @@ package dev.isola.snapshot.s3;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.spi.Secret;
 import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -65,7 +65,7 @@ final class AwsSignatureV4 {
     String time = String.valueOf(signed.get("x-amz-date"));
     String day = time.substring(0, 8);
     String scope = day + "/" + region + "/s3/aws4_request";
-    String text = ALGORITHM + "\n" + time + "\n" + scope + "\n" + sha256(request.getBytes(UTF_8));
+    String text = ALGORITHM + "\n" + time + "\n" + scope + "\n" + Sha256.hex(request);
     byte[] key = ("AWS4" + new String(secretKey.reveal(), UTF_8)).getBytes(UTF_8);
     for (String part : new String[] {day, region, "s3", "aws4_request"}) {
       key = hmac(key, part);
@@ -101,14 +101,6 @@ final class AwsSignatureV4 {
       }
     }
     return encoded.toString();
-  }
-
-  static String sha256(byte[] content) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
   }
 
   private static byte[] hmac(byte[] key, String text) {

@@ -1,7 +1,7 @@
 package dev.isola.snapshot.s3;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.snapshot.blob.BlobStore;
-import dev.isola.snapshot.chunk.ChunkId;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -74,7 +74,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
   }
 
   private static S3Client.Body body(Path file) throws IOException {
-    MessageDigest digest = ChunkId.sha256();
+    MessageDigest digest = Sha256.newDigest();
     long length;
     try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
       length = in.transferTo(OutputStream.nullOutputStream());

@@ -2,6 +2,7 @@ package dev.isola.snapshot.s3;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.digest.Sha256;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
@@ -93,13 +94,11 @@ final class S3Client implements AutoCloseable {
   /** A request body, opened again for each attempt. */
   record Body(long length, String sha256, PublisherFactory publishers) {
     static final Body NONE =
-        new Body(0, AwsSignatureV4.sha256(new byte[0]), HttpRequest.BodyPublishers::noBody);
+        new Body(0, Sha256.hex(new byte[0]), HttpRequest.BodyPublishers::noBody);
 
     static Body of(byte[] bytes) {
       return new Body(
-          bytes.length,
-          AwsSignatureV4.sha256(bytes),
-          () -> HttpRequest.BodyPublishers.ofByteArray(bytes));
+          bytes.length, Sha256.hex(bytes), () -> HttpRequest.BodyPublishers.ofByteArray(bytes));
     }
 
     static Body of(Path file, long length, String sha256) {

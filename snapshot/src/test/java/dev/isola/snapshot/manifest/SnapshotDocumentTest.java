@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The documents are those that earlier versions wrote with Jackson's data binding. */
 class SnapshotDocumentTest {
   private static final String PLAIN =
       """

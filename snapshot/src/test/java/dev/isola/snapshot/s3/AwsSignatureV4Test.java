@@ -2,6 +2,7 @@ package dev.isola.snapshot.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.spi.Secret;
 import java.time.Instant;
 import java.util.Map;
@@ -52,7 +53,7 @@ class AwsSignatureV4Test {
                     "x-amz-storage-class",
                     "REDUCED_REDUNDANCY",
                     "x-amz-content-sha256",
-                    AwsSignatureV4.sha256(
+                    Sha256.hex(
                         "Welcome to Amazon S3."
                             .getBytes(java.nio.charset.StandardCharsets.UTF_8)))))
         .endsWith("Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");

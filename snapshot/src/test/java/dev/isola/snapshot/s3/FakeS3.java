@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.isola.codec.digest.Sha256;
 import dev.isola.spi.Secret;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -183,7 +184,7 @@ final class FakeS3 implements AutoCloseable {
   }
 
   private static String etag(byte[] content) {
-    return '"' + AwsSignatureV4.sha256(content).substring(0, 32) + '"';
+    return '"' + Sha256.hex(content).substring(0, 32) + '"';
   }
 
   private static void answer(HttpExchange exchange, int status, byte[] body) throws IOException {

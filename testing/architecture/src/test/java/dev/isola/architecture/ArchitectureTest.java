@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
@@ -22,6 +23,8 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import dev.isola.server.route.SandboxIds;
+import dev.isola.spi.SandboxId;
 import java.net.UnixDomainSocketAddress;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
@@ -114,6 +117,15 @@ class ArchitectureTest {
         noClasses()
             .that(resideInAPackage("dev.isola.server.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.compat.."))),
+        noClasses()
+            .that(resideInAnyPackage("dev.isola.server..", "dev.isola.compat.."))
+            .and(not(resideInAPackage("dev.isola.server.auth")))
+            .and(not(equivalentTo(SandboxIds.class)))
+            .and()
+            .haveSimpleNameNotEndingWith("McpSessions")
+            .and()
+            .haveSimpleNameNotEndingWith("E2bTemplateRoutes")
+            .should(CREATE_SANDBOX_IDS),
         folder("compat", "spi", "document", "snapshot", "engine", "server"),
         noClasses()
             .that(resideInAPackage("dev.isola.compat.."))
@@ -186,6 +198,24 @@ class ArchitectureTest {
         @Override
         public String getDescription() {
           return "packages";
+        }
+      };
+
+  /**
+   * Text of a request becomes an id in {@link SandboxIds} only, so that guards and operations have
+   * the same one. What signed or stored data contains is an id already.
+   */
+  private static final ArchCondition<JavaClass> CREATE_SANDBOX_IDS =
+      new ArchCondition<>("create sandbox ids") {
+        @Override
+        public void check(JavaClass type, ConditionEvents events) {
+          Stream.<JavaCodeUnitAccess<?>>concat(
+                  type.getConstructorCallsFromSelf().stream(),
+                  type.getConstructorReferencesFromSelf().stream())
+              .filter(access -> access.getTargetOwner().isEquivalentTo(SandboxId.class))
+              .forEach(
+                  access ->
+                      events.add(SimpleConditionEvent.satisfied(type, access.getDescription())));
         }
       };
 

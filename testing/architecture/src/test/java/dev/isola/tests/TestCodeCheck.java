@@ -69,14 +69,14 @@ final class TestCodeCheck extends TreePathScanner<@Nullable Void, @Nullable Void
     this.positions = positions;
   }
 
-  static List<Finding> findings(JavaFileObject source) throws IOException {
+  static List<Finding> findings(List<? extends JavaFileObject> sources) throws IOException {
     JavacTask task =
         (JavacTask)
-            ToolProvider.getSystemJavaCompiler()
-                .getTask(null, null, null, null, null, List.of(source));
+            ToolProvider.getSystemJavaCompiler().getTask(null, null, null, null, null, sources);
     List<Finding> findings = new ArrayList<>();
+    SourcePositions positions = Trees.instance(task).getSourcePositions();
     for (CompilationUnitTree unit : task.parse()) {
-      TestCodeCheck check = new TestCodeCheck(unit, Trees.instance(task).getSourcePositions());
+      TestCodeCheck check = new TestCodeCheck(unit, positions);
       check.scan(unit, null); // collects the methods that measure, which may come after their calls
       check.findings.clear();
       check.scan(unit, null);

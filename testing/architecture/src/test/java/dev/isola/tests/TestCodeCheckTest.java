@@ -28,11 +28,12 @@ final class TestCodeCheckTest {
 
   @Test
   void testCodeObeysTheRulesOrHasAnExemption() throws IOException {
-    List<Path> sources = testCode();
-    List<Finding> findings = new ArrayList<>();
-    for (Path source : sources) {
-      findings.addAll(findings(Files.readString(source)));
+    List<Path> files = testCode();
+    List<JavaFileObject> sources = new ArrayList<>();
+    for (Path file : files) {
+      sources.add(new Source(file.toUri(), Files.readString(file)));
     }
+    List<Finding> findings = TestCodeCheck.findings(sources);
     List<Exemption> exemptions = exemptions();
     assertThat(sources).hasSizeGreaterThan(700);
     assertThat(
@@ -131,13 +132,22 @@ final class TestCodeCheckTest {
   }
 
   private static List<Finding> findings(String source) throws IOException {
-    return TestCodeCheck.findings(
-        new SimpleJavaFileObject(URI.create("string:///Source.java"), JavaFileObject.Kind.SOURCE) {
-          @Override
-          public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-            return source;
-          }
-        });
+    return TestCodeCheck.findings(List.of(new Source(URI.create("string:///Source.java"), source)));
+  }
+
+  /** A source in memory. */
+  private static final class Source extends SimpleJavaFileObject {
+    private final String text;
+
+    Source(URI name, String text) {
+      super(name, Kind.SOURCE);
+      this.text = text;
+    }
+
+    @Override
+    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+      return text;
+    }
   }
 
   private static List<Exemption> exemptions() throws IOException {

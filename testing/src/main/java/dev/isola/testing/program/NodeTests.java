@@ -25,7 +25,7 @@ import org.junit.jupiter.api.DynamicTest;
 public record NodeTests(Path folder, List<String> files) {
   private static final Path REPORTER = TypeScriptPackage.SOURCE.resolve("test/reporter.mjs");
 
-  private static final Duration TIMEOUT = Duration.ofMinutes(4);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
   /**
    * Runs them, two files at a time.

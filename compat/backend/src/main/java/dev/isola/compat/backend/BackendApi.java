@@ -34,7 +34,7 @@ public final class BackendApi implements ApiExtension {
   private static Route byOwner(Route route, PeerSandboxes sandboxes) {
     return route.template().contains("{key}")
         ? route.answeredByOwner(
-            path -> sandboxes.find(path.getOrDefault("key", "")).map(SandboxView::id))
+            match -> sandboxes.find(match.path().getOrDefault("key", "")).map(SandboxView::id))
         : route;
   }
 

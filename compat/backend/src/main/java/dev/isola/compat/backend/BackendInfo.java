@@ -2,6 +2,7 @@ package dev.isola.compat.backend;
 
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.Health;
@@ -79,7 +80,7 @@ record BackendInfo(ServerContext context) {
     status
         .flatMap(ProviderStatus::info)
         .ifPresentOrElse(
-            info -> describe(info, json),
+            info -> describe(info, parts.engine().networks(), json),
             () -> json.put("isolation", PeerSandboxes.word(Isolation.PROCESS)));
     status
         .flatMap(ProviderStatus::resources)
@@ -97,7 +98,8 @@ record BackendInfo(ServerContext context) {
     return json;
   }
 
-  private static void describe(ProviderInfo info, Map<String, Object> json) {
+  private static void describe(
+      ProviderInfo info, NetworkPolicy networks, Map<String, Object> json) {
     json.put("summary", info.summary());
     json.put("isolation", PeerSandboxes.word(info.isolation()));
     json.put("accelerated", info.accelerated());
@@ -109,7 +111,9 @@ record BackendInfo(ServerContext context) {
             .sorted()
             .toList());
     json.put("features", words(info.support().features(), FEATURES));
-    json.put("networkModes", words(info.support().networkModes(), NETWORK_MODES));
+    List<NetworkMode> modes =
+        info.support().networkModes().stream().filter(networks::permits).toList();
+    json.put("networkModes", words(modes, NETWORK_MODES));
     json.put("volumeTypes", words(info.support().volumeTypes(), VOLUME_TYPES));
     json.put("limits", words(info.support().enforcedLimits(), info.support().enforcedLimits()));
     json.put("startupMs", info.startup().toMillis());

@@ -45,7 +45,7 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
                             "create it")
                         .exception());
     exchange.setSandbox(found.id());
-    hostAccess.check(exchange.key(), found.id().value());
+    hostAccess.check(exchange.key(), found.id());
     return found;
   }
 

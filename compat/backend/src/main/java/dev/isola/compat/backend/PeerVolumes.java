@@ -1,5 +1,6 @@
 package dev.isola.compat.backend;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.volume.VolumeService;
 import dev.isola.server.context.ServerContext;
@@ -8,9 +9,6 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.spec.VolumeMount;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -87,12 +85,6 @@ record PeerVolumes(ServerContext context) {
   }
 
   private static String prefix(String instance) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(instance.getBytes(StandardCharsets.UTF_8));
-      return "peer-" + HexFormat.of().formatHex(hash, 0, MARK_BYTES) + ".";
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return "peer-" + HexFormat.of().formatHex(Sha256.of(instance), 0, MARK_BYTES) + ".";
   }
 }

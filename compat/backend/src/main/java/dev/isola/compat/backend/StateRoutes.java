@@ -133,6 +133,9 @@ record StateRoutes(
         Snapshotting.CaptureRequest.written(
                 new Snapshotting.Coverage(body.optionalText("image", 256), body.texts("folders")))
             .since(body.count("since"));
+    if (body.flag("sparse")) {
+      request = request.withoutHoles();
+    }
     Snapshotting snapshotting = sandboxes.capability(entry, Snapshotting.class);
     String id = ForkPoints.randomId();
     try (Snapshotting.Capture capture =

@@ -3,11 +3,13 @@ package dev.isola.compat.backend;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
 import dev.isola.link.StreamAgentChannel;
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.server.HttpServerOptions;
 import dev.isola.server.TestClient;
@@ -18,6 +20,7 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.NetworkMode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -25,8 +28,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -92,6 +97,45 @@ class BackendApiTest {
                 "Isola-Channel-Secret",
                 encoded),
             new byte[0]);
+  }
+
+  /** Only the names that peers chose lead to a sandbox. */
+  @ParameterizedTest
+  @ValueSource(strings = {"%s", "the-admins", "%s-isola", "%%36%s", "%.10s"})
+  void sandboxOfAnotherClientHasNoSpelling(String spelling) throws IOException {
+    String id = server.client().post("/api/v1/sandboxes", "{\"name\": \"the-admins\"}").field("id");
+    String path = "/backend/v1/sandboxes/" + String.format(Locale.ROOT, spelling, id);
+    for (String key : List.of(server.use, server.admin)) {
+      assertThat(server.client(key).get(path).status()).isEqualTo(404);
+      assertThat(server.client(key).delete(path).status()).isIn(204, 404);
+    }
+    assertThat(server.client().get("/api/v1/sandboxes/" + id).field("state")).isEqualTo("running");
+  }
+
+  @Test
+  void networkModesThatTheOperatorDoesNotAllowAreNotOffered() throws IOException {
+    for (String allowed : List.of("none,filtered", "none,filtered,bridge")) {
+      try (TestServer local =
+          new TestServer(
+              folder.resolve(allowed),
+              Duration.ofSeconds(30),
+              new BubblewrapProviderFactory(),
+              context -> HttpServerOptions.NONE,
+              Map.of("allow_networks", allowed),
+              (context, keys, stored) -> List.of(new BackendApi(context, "bubblewrap")))) {
+        local.health.awaitFirstProbes();
+        Set<NetworkMode> modes =
+            local.health.current().stream()
+                .flatMap(one -> one.info().stream())
+                .flatMap(info -> info.support().networkModes().stream())
+                .collect(Collectors.toSet());
+        assumeThat(modes).contains(NetworkMode.BRIDGE);
+        assertThat(local.client().get("/backend/v1/info?provider=bubblewrap").json())
+            .containsEntry(
+                "networkModes",
+                allowed.endsWith("bridge") ? List.of("bridge", "none") : List.of("none"));
+      }
+    }
   }
 
   private AgentSandbox peer(String id) {

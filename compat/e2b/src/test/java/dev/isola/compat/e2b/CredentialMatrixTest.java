@@ -43,6 +43,7 @@ class CredentialMatrixTest {
   private static final String ENV = "planted-env-6c1f";
   private static final String SECRET = "planted-secret-40f2";
   private static final String INIT = "planted-init-93ab";
+  private static final String ARGUMENT = "planted-argument-27d0";
 
   /** The columns of the table, in order. */
   private static final List<String> COLUMNS =
@@ -106,8 +107,11 @@ class CredentialMatrixTest {
             .field("token"));
     execution =
         admin
-            .post("/api/v1/sandboxes/" + sandbox + "/executions", "{\"command\":\"echo out\"}")
+            .post(
+                "/api/v1/sandboxes/" + sandbox + "/executions",
+                "{\"command\":\"echo out; : " + ARGUMENT + "\"}")
             .field("id");
+    planted.put("argument of a command", ARGUMENT);
     planted.put("admin key", testServer.admin);
     planted.put("use key", testServer.use);
     credentials.put("none", "");

@@ -1,9 +1,11 @@
 package dev.isola.compat.mcp;
 
+import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.ExecutionId;
+import java.util.Optional;
 
 /**
  * Names a command for later calls. It contains everything that is needed to find the command, so it
@@ -12,10 +14,10 @@ import dev.isola.spi.exec.ExecutionId;
 record ExecutionHandle(SandboxId sandbox, ExecutionId execution) {
   static ExecutionHandle parse(String text) {
     int slash = text.indexOf('/');
-    if (slash > 0 && SandboxId.isValid(text.substring(0, slash))) {
+    Optional<SandboxId> sandbox = SandboxIds.find(text.substring(0, Math.max(slash, 0)));
+    if (sandbox.isPresent()) {
       try {
-        return new ExecutionHandle(
-            new SandboxId(text.substring(0, slash)), new ExecutionId(text.substring(slash + 1)));
+        return new ExecutionHandle(sandbox.get(), new ExecutionId(text.substring(slash + 1)));
       } catch (IllegalArgumentException e) {
         // Reported below.
       }

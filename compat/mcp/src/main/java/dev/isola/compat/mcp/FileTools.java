@@ -1,14 +1,13 @@
 package dev.isola.compat.mcp;
 
 import dev.isola.engine.api.SandboxView;
-import dev.isola.server.access.FileReadGuard;
+import dev.isola.server.access.ReadableFiles;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.file.FileInfo;
-import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
@@ -72,10 +71,9 @@ record FileTools(ServerContext context, ToolSandboxes sandboxes) {
 
   private ToolResult read(ToolCall call) throws IOException {
     String path = call.requiredText("path");
-    FileReadGuard.check(call.key(), path);
     SandboxView view = sandboxes.require(call);
-    FileSystem files = context.engine().sandbox(view.id()).files();
-    FileInfo info = files.stat(path);
+    ReadableFiles files = ReadableFiles.of(call.key(), context.engine().sandbox(view.id()).files());
+    FileInfo info = files.target(path);
     if (info.type() == FileType.FOLDER) {
       return list(files, path);
     }
@@ -131,7 +129,7 @@ record FileTools(ServerContext context, ToolSandboxes sandboxes) {
     return result.isError() ? -1 : in.position();
   }
 
-  private static ToolResult list(FileSystem files, String path) {
+  private static ToolResult list(ReadableFiles files, String path) {
     List<FileInfo> entries;
     try (Stream<FileInfo> all = files.list(path, 1)) {
       entries = all.limit(MAX_LISTED + 1L).toList();

@@ -1,10 +1,10 @@
 package dev.isola.compat.mcp;
 
 import dev.isola.codec.json.Json;
+import dev.isola.codec.time.Deadline;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.JsonBody;
-import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -77,7 +77,7 @@ final class HostedEndpoint {
   private record Session(String word, String letters) {}
 
   void post(Exchange exchange) throws IOException {
-    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
+    SandboxId sandbox = exchange.sandbox();
     HostedServer server = servers.require(sandbox);
     EventResponse response = new EventResponse(exchange);
     Optional<Object> id = Optional.empty();
@@ -328,17 +328,17 @@ final class HostedEndpoint {
   private void await(Request request, HostedCall call)
       throws RpcError, IOException, InterruptedException {
     Duration timeout = servers.limits().requestTimeout();
-    long end = System.nanoTime() + timeout.toNanos();
-    long nextTick = System.nanoTime() + CallWait.INTERVAL.toNanos();
+    Deadline deadline = Deadline.in(timeout);
+    Deadline nextTick = Deadline.in(CallWait.INTERVAL);
     while (!request.exchange().isShuttingDown()) {
-      if (System.nanoTime() - end >= 0) {
+      if (deadline.over()) {
         cancel(request.server(), call);
         throw new RpcError(
             RpcError.HOSTED_SERVER,
             "the hosted server did not answer within " + timeout.toSeconds() + " s");
       }
-      if (System.nanoTime() - nextTick >= 0) {
-        nextTick += CallWait.INTERVAL.toNanos();
+      if (nextTick.over()) {
+        nextTick = Deadline.in(CallWait.INTERVAL);
         tick(request);
       }
       ClientQueue.Item item = call.queue().poll(POLL);
@@ -368,7 +368,7 @@ final class HostedEndpoint {
 
   /** Streams messages of the server that belong to no request. */
   void get(Exchange exchange) throws IOException {
-    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
+    SandboxId sandbox = exchange.sandbox();
     HostedServer server = servers.require(sandbox);
     Session session =
         session(exchange, sandbox)
@@ -400,10 +400,10 @@ final class HostedEndpoint {
 
   private static void stream(Exchange exchange, EventResponse response, ClientQueue queue)
       throws IOException, InterruptedException {
-    long nextTick = System.nanoTime() + CallWait.INTERVAL.toNanos();
+    Deadline nextTick = Deadline.in(CallWait.INTERVAL);
     while (!exchange.isShuttingDown()) {
-      if (System.nanoTime() - nextTick >= 0) {
-        nextTick += CallWait.INTERVAL.toNanos();
+      if (nextTick.over()) {
+        nextTick = Deadline.in(CallWait.INTERVAL);
         response.keepAlive();
       }
       ClientQueue.Item item = queue.poll(POLL);
@@ -421,7 +421,7 @@ final class HostedEndpoint {
 
   /** Ends a session. The server continues. */
   void delete(Exchange exchange) throws IOException {
-    SandboxId sandbox = SandboxIds.of(exchange.path("id"));
+    SandboxId sandbox = exchange.sandbox();
     HostedServer server = servers.require(sandbox);
     session(exchange, sandbox)
         .ifPresent(
@@ -433,6 +433,6 @@ final class HostedEndpoint {
   }
 
   void status(Exchange exchange) throws IOException {
-    exchange.json(200, servers.require(SandboxIds.of(exchange.path("id"))).status());
+    exchange.json(200, servers.require(exchange.sandbox()).status());
   }
 }

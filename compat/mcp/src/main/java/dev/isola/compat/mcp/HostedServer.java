@@ -2,6 +2,7 @@ package dev.isola.compat.mcp;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
+import dev.isola.codec.time.Deadline;
 import dev.isola.document.request.McpServer;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.spi.capability.Attaching;
@@ -133,14 +134,14 @@ final class HostedServer {
     } finally {
       lock.unlock();
     }
-    long end = System.nanoTime() + limits.startTimeout().plus(REPLAY_TIMEOUT).toNanos();
+    Deadline deadline = Deadline.in(limits.startTimeout().plus(REPLAY_TIMEOUT));
     while (true) {
       try {
         Connected made = task.get(CallWait.INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
         lastUseNanos = System.nanoTime();
         return made;
       } catch (TimeoutException e) {
-        if (System.nanoTime() - end >= 0) {
+        if (deadline.over()) {
           throw failed("did not start within " + limits.startTimeout().toSeconds() + " s");
         }
         tick.run();

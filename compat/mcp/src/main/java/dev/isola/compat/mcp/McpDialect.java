@@ -4,6 +4,7 @@ import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.NativeDialect;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Fault;
 import java.util.List;
 import java.util.Optional;
@@ -26,12 +27,12 @@ record McpDialect(ApiDialect same) implements ApiDialect {
   }
 
   @Override
-  public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+  public Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
     return same.key(secret, sandbox, keys);
   }
 
   @Override
-  public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
+  public ErrorResponse error(Fault fault, String requestId, Optional<SandboxId> sandbox) {
     return same.error(fault, requestId, sandbox);
   }
 }

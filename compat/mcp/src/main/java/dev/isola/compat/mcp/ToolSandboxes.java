@@ -10,6 +10,7 @@ import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -78,7 +79,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
 
   private SandboxView checked(Exchange exchange, SandboxView found) {
     exchange.setSandbox(found.id());
-    hostAccess.check(exchange.key(), found.id().value());
+    hostAccess.check(exchange.key(), found.id());
     if (exchange.isOwnedElsewhere(found.id())) {
       throw new OwnedElsewhere(found.id());
     }
@@ -88,11 +89,12 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
   /** Finds a sandbox by its name or its id. */
   private Optional<SandboxView> find(String reference) {
     Optional<SandboxView> named = findNamed(reference);
-    if (named.isPresent() || !SandboxId.isValid(reference)) {
+    Optional<SandboxId> id = SandboxIds.find(reference);
+    if (named.isPresent() || id.isEmpty()) {
       return named;
     }
     try {
-      return Optional.of(context.engine().view(new SandboxId(reference)));
+      return Optional.of(context.engine().view(id.get()));
     } catch (NotFound e) {
       return Optional.empty();
     }

@@ -14,9 +14,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +32,31 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a key may not do in the API, it may not do by MCP; and no client grows the server. */
 @Timeout(60)
 class McpAccessTest {
+  /** Arguments of tools that name a sandbox. */
+  private static final Set<String> REFERENCES = Set.of("sandbox", "from", "handle");
+
+  /** Values of all other arguments. */
+  private static final Map<Object, Object> USUAL =
+      Map.ofEntries(
+          Map.entry("command", "touch made"),
+          Map.entry("cwd", "."),
+          Map.entry("stdin", ""),
+          Map.entry("waitSeconds", 1),
+          Map.entry("timeoutSeconds", 1),
+          Map.entry("offset", 0),
+          Map.entry("limit", 1),
+          Map.entry("signal", "TERM"),
+          Map.entry("path", "made"),
+          Map.entry("content", "x"),
+          Map.entry("encoding", "utf8"),
+          Map.entry("append", true),
+          Map.entry("port", 80),
+          Map.entry("name", "x"),
+          Map.entry("image", "x"),
+          Map.entry("allowDomains", List.of()),
+          Map.entry("env", Map.of()),
+          Map.entry("ttlSeconds", 60));
+
   @TempDir Path folder;
   private final List<RequestListener.CompletedRequest> completed = new CopyOnWriteArrayList<>();
   private TestServer server;
@@ -99,10 +127,13 @@ class McpAccessTest {
   /** As in the API: these files contain the environment of commands. */
   @ParameterizedTest
   @ValueSource(
-      strings = {"/proc/self/environ", "/sys/kernel", "/dev/null", "a/../../proc/1/environ"})
+      strings = {"/proc/self/environ", "/sys/kernel", "/dev/null", "./../../proc/1/environ"})
   void readKeyDoesNotReadFilesOfTheKernel(String path) throws IOException {
     String id = sandbox();
-    assertForbidden(client(server.read).call("read_file", Map.of("sandbox", id, "path", path)));
+    McpClient.Result refused =
+        client(server.read).call("read_file", Map.of("sandbox", id, "path", path));
+    assertThat(refused.isError()).as(refused.text()).isTrue();
+    assertThat(refused.field("code")).isIn("FORBIDDEN", "PATH_OUTSIDE");
   }
 
   @Test
@@ -129,6 +160,63 @@ class McpAccessTest {
     assertForbidden(use.call("snapshot", Map.of("sandbox", id)));
     assertForbidden(use.call("preview_url", Map.of("sandbox", id, "port", 80)));
     assertForbidden(use.call("destroy_sandbox", Map.of("sandbox", id)));
+  }
+
+  /** A name leads to the sandbox, and every other spelling of its id to none. */
+  @ParameterizedTest
+  @ValueSource(strings = {"%s", "the-admins", "%s-isola", "X%s", "%s ", "/%s", "%.10s", "%%36%s"})
+  void everySpellingOfASandboxOfTheHostIsRefused(String spelling) throws IOException {
+    Path shared = Files.createDirectories(folder.resolve("shared"));
+    TestClient admin = server.client(server.admin);
+    String id =
+        admin
+            .post(
+                "/api/v1/sandboxes",
+                "{\"name\": \"the-admins\", \"workspacePath\": \"" + shared + "\"}")
+            .field("id");
+    String reference = String.format(Locale.ROOT, spelling, id);
+    int called = 0;
+    for (Object each : McpClient.list(McpClient.object(tools(), "result"), "tools")) {
+      Map<?, ?> tool = (Map<?, ?>) each;
+      String name = String.valueOf(tool.get("name"));
+      Map<?, ?> schema = McpClient.object(tool, "inputSchema");
+      for (Object property : McpClient.object(schema, "properties").keySet()) {
+        assertThat(USUAL.containsKey(property) || REFERENCES.contains(property))
+            .as("whether %s of %s names a sandbox", property, name)
+            .isTrue();
+        if (!REFERENCES.contains(property)) {
+          continue;
+        }
+        boolean handle = property.equals("handle");
+        boolean leadsToIt = spelling.equals("%s") || (spelling.equals("the-admins") && !handle);
+        Map<String, Object> arguments = new HashMap<>();
+        if (schema.get("required") instanceof List<?> required) {
+          required.forEach(
+              one -> arguments.put(String.valueOf(one), USUAL.getOrDefault(one, "missing")));
+        }
+        arguments.put(String.valueOf(property), handle ? reference + "/1" : reference);
+        for (String key : List.of(server.use, server.read)) {
+          boolean mayCall = key.equals(server.use) || List.of("read_file", "output").contains(name);
+          McpClient.Result refused = client(key).call(name, arguments);
+          assertThat(refused.isError()).as(name + refused.text()).isTrue();
+          assertThat(refused.field("code"))
+              .as(name + refused.text())
+              .isIn(
+                  leadsToIt || !mayCall
+                      ? List.of("FORBIDDEN")
+                      : List.of("SANDBOX_NOT_FOUND", handle ? "INVALID_REQUEST" : ""));
+          called++;
+        }
+      }
+    }
+    assertThat(called).isGreaterThan(14);
+    assertThat(admin.get("/api/v1/sandboxes/" + id).field("state")).isEqualTo("running");
+    assertThat(admin.get("/api/v1/sandboxes").list("sandboxes")).hasSize(1);
+    assertThat(shared).isEmptyDirectory();
+  }
+
+  private Map<String, Object> tools() throws IOException {
+    return McpClient.answer(client(server.admin).send("tools/list", Map.of()));
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
+import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.Egress;
@@ -20,6 +21,7 @@ import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Checks the connections of a sandbox to other hosts in network mode {@code filtered}. Not run if
@@ -286,6 +288,53 @@ public final class EgressChecks {
         Expect.equal(List.of("fork.example:443"), second.destinations(), "those of the fork");
       }
       Expect.equal(List.of("source.example:443"), first.destinations(), "those of the source");
+    }
+  }
+
+  /** What is not read on the other side is not taken from the guest process without end. */
+  @Check("S2")
+  public void senderWaitsForTheServer(CheckContext check) throws Exception {
+    Sandbox sandbox = create(check);
+    String send =
+        "(head -c 32000000 /dev/zero; touch sent) | "
+            + PROGRAM
+            + "talk "
+            + BandwidthPeer.HELD
+            + " "
+            + BandwidthPeer.PORT;
+    try (BandwidthPeer peer = BandwidthPeer.open(sandbox);
+        Execution sender = sandbox.start(Command.shell(send).withTimeout(TIMEOUT))) {
+      Expect.that(peer.awaitFirst(), "a part arrives");
+      output(sandbox, "sleep 1");
+      Expect.that(!sandbox.files().exists("sent"), "the rest stays with the sender");
+      peer.release();
+      Expect.that(sender.await(TIMEOUT).isPresent(), "the sender ends");
+      Expect.equal(32_000_000L, peer.received(), "what arrives in the end");
+      Expect.that(sandbox.files().exists("sent"), "all of it is sent");
+    }
+  }
+
+  @Check("S2")
+  public void bandwidthIsLimited(CheckContext check) throws Exception {
+    Sandbox sandbox = create(check);
+    String send =
+        "head -c 1500000 /dev/zero | " + PROGRAM + "talk limited.example " + BandwidthPeer.PORT;
+    try (BandwidthPeer peer = BandwidthPeer.open(sandbox)) {
+      peer.limit(1_000_000);
+      run(sandbox, send);
+      Optional<Long> limited = peer.took();
+      if (limited.isEmpty()) {
+        throw check.notRun("the server carries all connections of this provider, at its own rate");
+      }
+      Expect.equal(1_500_000L, peer.received(), "what arrives with a limit");
+      Expect.that(
+          limited.get() > 1_200_000_000L,
+          "1.5 MB at 1 MB in a second take longer than " + limited.get() + " ns");
+      peer.limit(0);
+      run(sandbox, send);
+      Expect.equal(1_500_000L, peer.received(), "what arrives without a limit");
+      Expect.that(
+          peer.took().orElse(Long.MAX_VALUE) < limited.get(), "the same without a limit is faster");
     }
   }
 

@@ -7,9 +7,13 @@ import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
 import dev.isola.conformance.Expect;
 import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.capability.Snapshotting.Capture;
+import dev.isola.spi.capability.Snapshotting.CaptureRequest;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.exec.CapturedOutput;
 import dev.isola.spi.exec.Command;
@@ -21,9 +25,11 @@ import dev.isola.spi.exec.OutputLimit;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.ReadRange;
+import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,6 +44,9 @@ import java.util.concurrent.FutureTask;
 public final class RegressionsChecks {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Duration DEADLINE = Duration.ofMinutes(5);
+
+  /** Much less than the sparse file. */
+  private static final int MAX_SPARSE_ARCHIVE = 16 << 20;
 
   /** Variables that any sandbox sets itself. */
   private static final Set<String> COMMON =
@@ -63,6 +72,23 @@ public final class RegressionsChecks {
   public void scriptThatStartsLikeAnOptionIsRun(CheckContext check) {
     for (String text : List.of("-n; echo ran", "+e; echo ran", "--; echo ran", "-c; echo ran")) {
       Expect.equal("ran\n", check.run(text).stdout().text(), "the output of '" + text + "'");
+    }
+  }
+
+  /**
+   * Links led clients to {@code /proc} that may not read it. The server decides on the path that
+   * stat gives.
+   */
+  @Check("F1")
+  public void pathThatStatGivesIsTheFinalTarget(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    files.makeFolder("real", 0755);
+    files.writeText("real/file", "x", UTF_8);
+    files.makeLink("alias", "real");
+    files.makeLink("again", "alias/../alias/file");
+    String real = files.stat("real/file").path();
+    for (String path : List.of("alias/file", "again", "real/../alias/./file")) {
+      Expect.equal(real, files.stat(path).path(), "the path that stat gives for " + path);
     }
   }
 
@@ -302,5 +328,40 @@ public final class RegressionsChecks {
     } finally {
       check.provider().destroy(longer, DestroyOptions.FORCE);
     }
+  }
+
+  /** A sparse file was captured with all of its zeros, and held up all other snapshots. */
+  @Check(value = "N1", needs = Snapshotting.class, tools = "truncate")
+  public void sparseFileIsCapturedWithoutItsHoles(CheckContext check) {
+    long size = 1L << 29;
+    check.output("mkdir sparse && cd sparse && printf begin > file");
+    if (!check
+        .run("cd sparse && truncate -s " + size + " file && printf end >> file")
+        .succeeded()) {
+      throw check.notRun("the sandbox may not have a file of " + size + " bytes");
+    }
+    Snapshotting snapshotting = check.as(Snapshotting.class);
+    byte[] archive;
+    try (Capture capture = snapshotting.capture(CaptureRequest.of("sparse").withoutHoles())) {
+      archive = capture.archive().readNBytes(MAX_SPARSE_ARCHIVE);
+    } catch (IOException e) {
+      throw new CheckFailed("the archive cannot be read: " + e.getMessage());
+    }
+    if (archive.length == MAX_SPARSE_ARCHIVE) {
+      // The agent is not to blame where its kernel does not tell it.
+      Expect.that(
+          check.info().isolation() != Isolation.CONTAINER
+              && check.info().isolation() != Isolation.PROCESS,
+          "the host's kernel reports holes, so the archive has less than "
+              + MAX_SPARSE_ARCHIVE
+              + " bytes");
+      throw check.notRun("the kernel inside does not report holes");
+    }
+    snapshotting.restore("copy", FileContents.of(archive), TreeLimits.DEFAULT);
+    Expect.equal(
+        "begin " + (size + 3) + " end",
+        check.output(
+            "cd copy && printf '%s %s %s' $(head -c 5 file) $(wc -c < file) $(tail -c 3 file)"),
+        "the begin, size and end of the restored file");
   }
 }

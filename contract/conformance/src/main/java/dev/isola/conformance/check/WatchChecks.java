@@ -3,6 +3,7 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -34,8 +35,8 @@ public final class WatchChecks {
   /** Reads changes up to one that matches, and returns all of them. */
   private static List<FileChange> until(Watch watch, String what, Predicate<FileChange> matching) {
     List<FileChange> seen = new ArrayList<>();
-    long until = System.nanoTime() + TIMEOUT.toNanos();
-    while (System.nanoTime() - until < 0 && !watch.ended()) {
+    Deadline deadline = Deadline.in(TIMEOUT);
+    while (!deadline.over() && !watch.ended()) {
       Optional<FileChange> next = watch.next(Duration.ofMillis(500));
       if (next.isPresent()) {
         seen.add(next.get());

@@ -1,11 +1,13 @@
 package dev.isola.conformance.condition;
 
+import dev.isola.codec.time.Deadline;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Waits for conditions that nothing announces. */
 public final class Condition {
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(5);
+
   private Condition() {}
 
   /**
@@ -13,13 +15,6 @@ public final class Condition {
    * this thread is interrupted.
    */
   public static boolean holdsWithin(Duration timeout, BooleanSupplier condition) {
-    long until = System.nanoTime() + timeout.toNanos();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - until >= 0 || Thread.currentThread().isInterrupted()) {
-        return false;
-      }
-      LockSupport.parkNanos(5_000_000);
-    }
-    return true;
+    return Deadline.in(timeout).await(POLL_INTERVAL, condition::getAsBoolean);
   }
 }

@@ -32,14 +32,7 @@ public record CreateRequest(
 
   /** Returns a request that lets the engine choose the provider. */
   public static CreateRequest auto(SandboxSpec spec) {
-    return new CreateRequest(
-        spec,
-        Lifecycle.DEFAULT,
-        Placement.DEFAULT,
-        Map.of(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty());
+    return new Builder(spec).build();
   }
 
   /**
@@ -51,64 +44,72 @@ public record CreateRequest(
     return auto(spec).withProvider(provider);
   }
 
+  public static Builder builder(SandboxSpec spec) {
+    return new Builder(spec);
+  }
+
+  /** Returns a builder initialized with this request. */
+  public Builder toBuilder() {
+    Builder builder = new Builder(spec);
+    builder.lifecycle = lifecycle;
+    builder.placement = placement;
+    builder.tags = tags;
+    builder.idempotencyKey = idempotencyKey;
+    builder.template = template;
+    builder.mcpServer = mcpServer;
+    return builder;
+  }
+
   /** Returns this request for another provider. */
   public CreateRequest withProvider(String provider) {
     return with(placement.withProvider(ProviderPreference.of(provider)));
   }
 
   public CreateRequest with(SandboxSpec other) {
-    return new CreateRequest(
-        other, lifecycle, placement, tags, idempotencyKey, template, mcpServer);
+    return toBuilder().spec(other).build();
   }
 
   public CreateRequest with(Lifecycle other) {
-    return new CreateRequest(spec, other, placement, tags, idempotencyKey, template, mcpServer);
+    return toBuilder().lifecycle(other).build();
   }
 
   public CreateRequest with(Placement other) {
-    return new CreateRequest(spec, lifecycle, other, tags, idempotencyKey, template, mcpServer);
+    return toBuilder().placement(other).build();
   }
 
   public CreateRequest withTags(Map<String, String> all) {
-    return new CreateRequest(spec, lifecycle, placement, all, idempotencyKey, template, mcpServer);
+    return toBuilder().tags(all).build();
   }
 
   public CreateRequest withIdempotencyKey(String key) {
-    return new CreateRequest(
-        spec, lifecycle, placement, tags, Optional.of(key), template, mcpServer);
+    Builder builder = toBuilder();
+    builder.idempotencyKey = Optional.of(key);
+    return builder.build();
   }
 
   /** Returns this request for a sandbox that hosts a server. */
   public CreateRequest withMcpServer(McpServer server) {
-    return new CreateRequest(
-        spec,
-        lifecycle,
-        placement.withWorkload(Workload.MCP_SERVER),
-        tags,
-        idempotencyKey,
-        template,
-        Optional.of(server));
+    return toBuilder()
+        .placement(placement.withWorkload(Workload.MCP_SERVER))
+        .mcpServer(server)
+        .build();
   }
 
   /** Returns this request for a sandbox created from a template. */
   public CreateRequest withTemplate(TemplateReference reference) {
-    return new CreateRequest(
-        spec, lifecycle, placement, tags, idempotencyKey, Optional.of(reference), mcpServer);
+    return toBuilder().template(reference).build();
   }
 
   /** Returns this request with a spec that includes the values of the template. */
   public CreateRequest withResolvedSpec(SandboxSpec complete) {
-    return new CreateRequest(
-        complete,
-        lifecycle,
-        placement,
-        tags,
-        idempotencyKey,
-        template.map(
+    Builder builder = toBuilder().spec(complete);
+    template
+        .map(
             one ->
                 new TemplateReference(
-                    one.name(), one.explicitCpu(), one.explicitMemory(), Optional.of(spec))),
-        mcpServer);
+                    one.name(), one.explicitCpu(), one.explicitMemory(), Optional.of(spec)))
+        .ifPresent(builder::template);
+    return builder.build();
   }
 
   /** Returns this request with the spec as sent by the client. */
@@ -136,5 +137,55 @@ public record CreateRequest(
 
   public CreateRequest strict() {
     return with(placement.strict());
+  }
+
+  /** Builds a request. Every component except the spec has a default. */
+  public static final class Builder {
+    private SandboxSpec spec;
+    private Lifecycle lifecycle = Lifecycle.DEFAULT;
+    private Placement placement = Placement.DEFAULT;
+    private Map<String, String> tags = Map.of();
+    private Optional<String> idempotencyKey = Optional.empty();
+    private Optional<TemplateReference> template = Optional.empty();
+    private Optional<McpServer> mcpServer = Optional.empty();
+
+    private Builder(SandboxSpec spec) {
+      this.spec = spec;
+    }
+
+    public Builder spec(SandboxSpec other) {
+      spec = other;
+      return this;
+    }
+
+    public Builder lifecycle(Lifecycle other) {
+      lifecycle = other;
+      return this;
+    }
+
+    public Builder placement(Placement other) {
+      placement = other;
+      return this;
+    }
+
+    public Builder tags(Map<String, String> all) {
+      tags = all;
+      return this;
+    }
+
+    public Builder template(TemplateReference reference) {
+      template = Optional.of(reference);
+      return this;
+    }
+
+    public Builder mcpServer(McpServer server) {
+      mcpServer = Optional.of(server);
+      return this;
+    }
+
+    public CreateRequest build() {
+      return new CreateRequest(
+          spec, lifecycle, placement, tags, idempotencyKey, template, mcpServer);
+    }
   }
 }

@@ -44,6 +44,14 @@ public interface EgressAccess {
   /** A connection to another host in a process beside the server. */
   interface RelayedConnection extends AutoCloseable {
     /**
+     * Limits how many bytes all connections of that process pass on in a second, in each direction.
+     * Called before {@link #start}, and again whenever the limit changes.
+     *
+     * @param bytesPerSecond 0 for no limit
+     */
+    void limit(long bytesPerSecond);
+
+    /**
      * Hands the guest process's connection over: that process copies its bytes from now on. Called
      * once.
      *

@@ -21,6 +21,9 @@ import java.util.Optional;
  *       file with unchanged content and metadata, even under another name.
  *   <li>{@value #UNCHANGED}: the size of a file that has not changed after {@link
  *       CaptureRequest#since}. Its content and other metadata are omitted.
+ *   <li>{@value #SPARSE}, in an entry of type {@code S} and only if {@link CaptureRequest#sparse}:
+ *       the size of the file, then offset and length of each range that holds data, in order,
+ *       separated by spaces. The content is the data of these ranges.
  * </ul>
  */
 public non-sealed interface Snapshotting extends Capability {
@@ -29,6 +32,9 @@ public non-sealed interface Snapshotting extends Capability {
 
   /** The pax record of a file whose content is omitted. */
   String UNCHANGED = "ISOLA.unchanged";
+
+  /** The pax record of a file without its holes. */
+  String SPARSE = "ISOLA.sparse";
 
   /** The maximum length of a {@link #MARK} value. */
   int MAX_MARK_LENGTH = 96;
@@ -64,6 +70,8 @@ public non-sealed interface Snapshotting extends Capability {
    * @param freeze whether commands are frozen during the capture
    * @param written captures the files that the sandbox wrote, instead of a folder; at most {@link
    *     #coverage()}. Names in the archive are then relative to the root, and patterns are ignored
+   * @param sparse whether the archive may omit the holes of sparse files. A provider that cannot
+   *     detect holes sends zeros
    */
   record CaptureRequest(
       String path,
@@ -71,7 +79,8 @@ public non-sealed interface Snapshotting extends Capability {
       List<String> excludes,
       long since,
       boolean freeze,
-      Optional<Coverage> written) {
+      Optional<Coverage> written,
+      boolean sparse) {
     public CaptureRequest {
       includes = List.copyOf(includes);
       excludes = List.copyOf(excludes);
@@ -79,12 +88,12 @@ public non-sealed interface Snapshotting extends Capability {
 
     public CaptureRequest(
         String path, List<String> includes, List<String> excludes, long since, boolean hold) {
-      this(path, includes, excludes, since, hold, Optional.empty());
+      this(path, includes, excludes, since, hold, Optional.empty(), false);
     }
 
     /** Returns a request for the files that the sandbox wrote. */
     public static CaptureRequest written(Coverage coverage) {
-      return new CaptureRequest("/", List.of(), List.of(), 0, false, Optional.of(coverage));
+      return new CaptureRequest("/", List.of(), List.of(), 0, false, Optional.of(coverage), false);
     }
 
     /** Returns a request for a whole folder. */
@@ -93,11 +102,16 @@ public non-sealed interface Snapshotting extends Capability {
     }
 
     public CaptureRequest since(long moment) {
-      return new CaptureRequest(path, includes, excludes, moment, freeze, written);
+      return new CaptureRequest(path, includes, excludes, moment, freeze, written, sparse);
     }
 
     public CaptureRequest frozen() {
-      return new CaptureRequest(path, includes, excludes, since, true, written);
+      return new CaptureRequest(path, includes, excludes, since, true, written, sparse);
+    }
+
+    /** Returns a request whose archive may omit the holes of sparse files. */
+    public CaptureRequest withoutHoles() {
+      return new CaptureRequest(path, includes, excludes, since, freeze, written, true);
     }
   }
 

@@ -23,7 +23,20 @@ public non-sealed interface UsageReporting extends Capability {
       OptionalLong receivedBytes,
       OptionalLong sentBytes,
       int processes,
-      Duration uptime) {}
+      Duration uptime) {
+    /** Returns this measurement with other traffic. */
+    public Usage withTraffic(long received, long sent) {
+      return new Usage(
+          cpuTime,
+          memoryBytes,
+          memoryPeakBytes,
+          diskBytes,
+          OptionalLong.of(received),
+          OptionalLong.of(sent),
+          processes,
+          uptime);
+    }
+  }
 
   Usage usage();
 }

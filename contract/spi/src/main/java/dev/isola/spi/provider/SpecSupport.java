@@ -33,13 +33,16 @@ public record SpecSupport(
 
   /**
    * Returns whether the limit is enforced for sandboxes of this spec. Bandwidth is not enforced in
-   * host network mode, because the sandbox shares the interfaces of the host.
+   * network mode {@code host}, because the sandbox shares the interfaces of the host; in mode
+   * {@code filtered} what carries the connections enforces it, whatever the provider can do.
    */
   public boolean enforces(LimitKind kind, SandboxSpec spec) {
-    boolean shared =
-        kind == LimitKind.BANDWIDTH
-            && spec.network().mode().filter(mode -> mode == NetworkMode.HOST).isPresent();
-    return enforcedLimits.contains(kind) && !shared;
+    NetworkMode mode = spec.network().mode().orElse(NetworkMode.NONE);
+    if (kind == LimitKind.BANDWIDTH && mode == NetworkMode.HOST) {
+      return false;
+    }
+    return enforcedLimits.contains(kind)
+        || (kind == LimitKind.BANDWIDTH && mode == NetworkMode.FILTERED);
   }
 
   /** Returns the features that a spec requests and that are not supported. */

@@ -10,6 +10,7 @@ import java.util.Optional;
  * @param processes the processes that commands start, regardless of their threads; the first
  *     process of each execution is not counted
  * @param threads the threads of all processes together, including the main thread of each
+ * @param bandwidthMbps of the sandbox's network, in each direction
  * @param timeout the timeout of commands that have none of their own
  */
 public record ResourceLimits(
@@ -53,6 +54,11 @@ public record ResourceLimits(
     return Math.max(DEFAULT_THREADS, processes);
   }
 
+  /** Returns how many bytes may pass in a second, in each direction. */
+  public long bandwidthBytes() {
+    return bandwidthMbps * 1_000_000L / Byte.SIZE;
+  }
+
   public ResourceLimits withCpu(double cores) {
     return new ResourceLimits(
         cores, memoryMb, diskMb, fileDescriptors, processes, threads, bandwidthMbps, timeout);
@@ -92,6 +98,11 @@ public record ResourceLimits(
   public ResourceLimits withThreads(int count) {
     return new ResourceLimits(
         cpu, memoryMb, diskMb, fileDescriptors, processes, count, bandwidthMbps, timeout);
+  }
+
+  public ResourceLimits withBandwidthMbps(int megabits) {
+    return new ResourceLimits(
+        cpu, memoryMb, diskMb, fileDescriptors, processes, threads, megabits, timeout);
   }
 
   public ResourceLimits withTimeout(Duration limit) {

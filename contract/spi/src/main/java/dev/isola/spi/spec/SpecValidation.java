@@ -103,7 +103,7 @@ public final class SpecValidation {
   }
 
   private void checkBasics(SandboxSpec spec) {
-    spec.image().ifPresent(image -> text("image", image, 512));
+    spec.image().ifPresent(image -> text("image", image, SpecBounds.LONGEST_IMAGE));
     variables("env", spec.env());
     Map<String, String> revealed = spec.environment();
     revealed.keySet().retainAll(spec.secretEnv().keySet());
@@ -112,7 +112,7 @@ public final class SpecValidation {
         .keySet()
         .forEach(
             name -> require(!spec.env().containsKey(name), "secretEnv." + name, "is in env too"));
-    spec.user().ifPresent(user -> text("user", user, 128));
+    spec.user().ifPresent(user -> text("user", user, SpecBounds.LONGEST_USER));
     positive("startupTimeout", spec.startupTimeout());
     spec.deadline().ifPresent(deadline -> positive("deadline", deadline));
     spec.linger()
@@ -122,7 +122,7 @@ public final class SpecValidation {
                     !linger.isNegative() && linger.compareTo(MAX_DURATION) <= 0,
                     "linger",
                     "must be 0 to 3650 days"));
-    require(spec.gpus() >= 0 && spec.gpus() <= 64, "gpus", "must be 0 to 64");
+    within("gpus", spec.gpus(), SpecBounds.GPUS);
   }
 
   /** Reports the names of invalid variables, never their values. */
@@ -176,22 +176,22 @@ public final class SpecValidation {
 
   private void checkLimits(ResourceLimits limits) {
     require(
-        limits.cpu() > 0 && limits.cpu() <= 1024,
+        limits.cpu() > 0 && limits.cpu() <= SpecBounds.MAX_CPU,
         "limits.cpu",
         "must be more than 0 and at most 1024");
-    within("limits.memoryMb", limits.memoryMb(), 4, 64L << 20);
-    within("limits.diskMb", limits.diskMb(), 1, 1L << 30);
-    within("limits.fileDescriptors", limits.fileDescriptors(), 16, 1 << 20);
-    within("limits.processes", limits.processes(), 1, 1 << 22);
-    within("limits.threads", limits.threads(), 1, 1 << 22);
-    within("limits.bandwidthMbps", limits.bandwidthMbps(), 1, 1 << 20);
+    within("limits.memoryMb", limits.memoryMb(), SpecBounds.MEMORY_MB);
+    within("limits.diskMb", limits.diskMb(), SpecBounds.DISK_MB);
+    within("limits.fileDescriptors", limits.fileDescriptors(), SpecBounds.FILE_DESCRIPTORS);
+    within("limits.processes", limits.processes(), SpecBounds.PROCESSES);
+    within("limits.threads", limits.threads(), SpecBounds.THREADS);
+    within("limits.bandwidthMbps", limits.bandwidthMbps(), SpecBounds.BANDWIDTH_MBPS);
     limits.timeout().ifPresent(timeout -> positive("limits.timeout", timeout));
   }
 
   private void checkNetwork(Network network) {
     network.allowDomains().forEach(domain -> domain("network.allowDomains", network, domain));
     network.blockDomains().forEach(domain -> domain("network.blockDomains", network, domain));
-    network.exposePorts().forEach(port -> within("network.exposePorts", port, 1, 65_535));
+    network.exposePorts().forEach(port -> within("network.exposePorts", port, SpecBounds.PORT));
     require(
         network.mode().filter(mode -> mode == NetworkMode.NONE).isEmpty()
             || network.allowDomains().isEmpty(),
@@ -246,8 +246,8 @@ public final class SpecValidation {
         "must be more than 0 and at most 3650 days");
   }
 
-  private void within(String field, long value, long min, long max) {
-    require(value >= min && value <= max, field, "must be " + min + " to " + max + ": " + value);
+  private void within(String field, long value, SpecBounds.Range range) {
+    range.problem(value).ifPresent(problem -> found.add(new Violation(field, problem)));
   }
 
   private static boolean noDotDot(String path) {

@@ -101,6 +101,17 @@ class ProviderInfoTest {
   }
 
   @Test
+  void theBandwidthOfAFilteredNetworkIsEnforcedForEveryProvider() {
+    SandboxSpec filtered =
+        SandboxSpec.builder(new SandboxId("a")).network(Network.of(NetworkMode.FILTERED)).build();
+    assertThat(NOTHING.enforces(LimitKind.BANDWIDTH, filtered)).isTrue();
+    assertThat(NOTHING.enforces(LimitKind.MEMORY, filtered)).isFalse();
+    SandboxSpec bridged =
+        SandboxSpec.builder(new SandboxId("a")).network(Network.of(NetworkMode.BRIDGE)).build();
+    assertThat(NOTHING.enforces(LimitKind.BANDWIDTH, bridged)).isFalse();
+  }
+
+  @Test
   void requireSupportedNamesTheMissingFeatures() {
     assertThatThrownBy(() -> info(NOTHING).requireSupported(GREEDY))
         .isInstanceOf(Unsupported.class)

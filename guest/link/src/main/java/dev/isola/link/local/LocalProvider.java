@@ -1,5 +1,6 @@
 package dev.isola.link.local;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentEndpoint;
@@ -48,7 +49,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -228,7 +228,7 @@ public final class LocalProvider implements Provider {
 
   private Sandbox bootSandbox(SandboxSpec spec, StoredSandbox stored, List<String> layers)
       throws IOException {
-    long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
+    Deadline deadline = Deadline.in(spec.startupTimeout());
     SandboxFolder folder = stored.folder();
     SandboxRecord record = stored.record();
     AgentSandbox sandbox = sandbox(stored, LinkTimeouts.DEFAULT);
@@ -240,8 +240,7 @@ public final class LocalProvider implements Provider {
     record.write(folder.record());
     sandbox.connect();
     booter.verify(new BootedSandbox(sandbox, folder, agent));
-    SandboxInitializer.initialize(
-        sandbox, spec, () -> Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+    SandboxInitializer.initialize(sandbox, spec, deadline::left);
     return sandbox;
   }
 
@@ -343,14 +342,7 @@ public final class LocalProvider implements Provider {
 
   /** A sandbox whose runtime hung up may be about to end, for example at its deadline. */
   private static boolean endsSoon(SandboxRecord record) {
-    long deadline = System.nanoTime() + END_TIMEOUT.toNanos();
-    while (record.isAlive() && System.nanoTime() - deadline < 0) {
-      LockSupport.parkNanos(LOOK_AGAIN.toNanos());
-      if (Thread.currentThread().isInterrupted()) {
-        break;
-      }
-    }
-    return !record.isAlive();
+    return Deadline.in(END_TIMEOUT).await(LOOK_AGAIN, () -> !record.isAlive());
   }
 
   /** Never touches sandboxes of another instance, even in a folder shared by mistake. */

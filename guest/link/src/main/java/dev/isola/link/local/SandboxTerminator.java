@@ -1,5 +1,6 @@
 package dev.isola.link.local;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentSandbox;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.error.ErrorCode;
@@ -7,11 +8,11 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 
 /** Ends all processes of a sandbox and verifies that none is left. */
 final class SandboxTerminator {
   private static final Duration CHECK_INTERVAL = Duration.ofMillis(100);
+  private static final Duration POLL_INTERVAL = Duration.ofNanos(500_000);
 
   private final SandboxRecord record;
   private final AgentSandbox sandbox;
@@ -27,12 +28,13 @@ final class SandboxTerminator {
    * @throws dev.isola.spi.error.DeadlineExceeded when a process is left after the timeout
    */
   void terminate(DestroyOptions options) {
-    long start = System.nanoTime();
+    Deadline half = Deadline.in(options.timeout().dividedBy(2));
+    Deadline whole = Deadline.in(options.timeout());
     List<AgentProcess> processes = record.processes();
     if (!processes.isEmpty()) {
       try {
         sandbox.shutdown();
-        awaitEnd(processes, start + options.timeout().toNanos() / 2);
+        awaitEnd(processes, half);
       } catch (SandboxException silent) {
         // It does not answer; killing it needs no answer.
       }
@@ -40,21 +42,21 @@ final class SandboxTerminator {
     }
     sandbox.markDestroyed("it was destroyed");
     sandbox.close();
-    awaitNoneLeft(start + options.timeout().toNanos());
+    awaitNoneLeft(whole);
   }
 
   /** Waits for a sandbox that is stopping, and kills its processes in the same way. */
   void awaitStop(DestroyOptions options) {
-    long start = System.nanoTime();
+    Deadline whole = Deadline.in(options.timeout());
     List<AgentProcess> processes = record.processes();
-    awaitEnd(processes, start + options.timeout().toNanos() / 2);
+    awaitEnd(processes, Deadline.in(options.timeout().dividedBy(2)));
     processes.forEach(AgentProcess::kill);
-    awaitNoneLeft(start + options.timeout().toNanos());
+    awaitNoneLeft(whole);
   }
 
-  private void awaitNoneLeft(long deadline) {
+  private void awaitNoneLeft(Deadline deadline) {
     for (List<AgentProcess> left = record.processes(); !left.isEmpty(); left = record.processes()) {
-      if (System.nanoTime() - deadline >= 0) {
+      if (deadline.over()) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
                 "processes of sandbox " + record.id() + " are still running: " + left,
@@ -62,13 +64,13 @@ final class SandboxTerminator {
             .sandbox(record.id())
             .exception();
       }
-      awaitEnd(left, System.nanoTime() + CHECK_INTERVAL.toNanos());
+      awaitEnd(left, Deadline.in(CHECK_INTERVAL));
     }
   }
 
-  private static void awaitEnd(List<AgentProcess> processes, long deadline) {
-    while (processes.stream().anyMatch(AgentProcess::isAlive) && System.nanoTime() - deadline < 0) {
-      LockSupport.parkNanos(500_000);
-    }
+  private static void awaitEnd(List<AgentProcess> processes, Deadline deadline) {
+    boolean _ =
+        deadline.awaitUninterruptibly(
+            POLL_INTERVAL, () -> processes.stream().noneMatch(AgentProcess::isAlive));
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.link.local;
 
+import dev.isola.codec.time.Deadline;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
@@ -52,7 +53,7 @@ public final class TreeRemoval {
 
   private final Path tree;
   private final Optional<Path> last;
-  private final long deadline;
+  private final Deadline deadline;
   private final Deque<Level> levels = new ArrayDeque<>();
   private Optional<SecureDirectoryStream<Path>> top = Optional.empty();
   private long progress;
@@ -61,7 +62,7 @@ public final class TreeRemoval {
   private TreeRemoval(Path tree, Optional<Path> last, Duration limit) {
     this.tree = tree;
     this.last = last;
-    this.deadline = System.nanoTime() + limit.toNanos();
+    this.deadline = Deadline.in(limit);
   }
 
   /** Removes {@code tree} within two minutes. See {@link #remove(Path, Duration)}. */
@@ -115,7 +116,7 @@ public final class TreeRemoval {
   private void pass() throws IOException {
     levels.push(new Level(secure(parent()), List.of(name(tree)).iterator(), name(tree)));
     while (!levels.isEmpty()) {
-      if (System.nanoTime() - deadline >= 0) {
+      if (deadline.over()) {
         throw new IOException(tree + " was not removed in time; remove it again to continue");
       }
       Level level = levels.element();

@@ -148,7 +148,7 @@ final class AgentLinks implements AutoCloseable {
         .capabilities(description.capabilities())
         .providerCapabilities(Map.of(Pausing.class, pausing.apply(id)))
         .usageDecorator(agentUsage -> new EngineUsage(engine, container, agentUsage))
-        .changeTracking(() -> engine.inspect(container).flatMap(WrittenFilesLabels::read))
+        .changeTracking(() -> engine.inspect(container).map(WrittenFilesLabels::read))
         .filtered(() -> isFiltered(container))
         .snapshottingDecorator(agent -> new EngineSnapshotting(engine, container, agent))
         .observedExit(() -> exitCause(container))

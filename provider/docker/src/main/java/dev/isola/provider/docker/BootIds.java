@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.ContainerBootIds;
-import dev.isola.link.Deadline;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;

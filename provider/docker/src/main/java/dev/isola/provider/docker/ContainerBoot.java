@@ -1,10 +1,10 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.NetworkRecord;
 import dev.isola.host.launch.VisibleCpus;
 import dev.isola.link.BootRecord;
-import dev.isola.link.Deadline;
 import dev.isola.provider.docker.http.HijackedConnection;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.LimitKind;

@@ -1,8 +1,8 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
-import dev.isola.link.Deadline;
 import dev.isola.link.InstalledProgram;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;

@@ -2,9 +2,9 @@ package dev.isola.provider.docker;
 
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
-import dev.isola.link.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.Bytes;

@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.ContainerBootIds;
-import dev.isola.link.Deadline;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.provider.docker.http.EngineHttp;

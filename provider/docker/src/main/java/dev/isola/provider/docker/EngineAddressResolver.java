@@ -1,7 +1,6 @@
 package dev.isola.provider.docker;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.spi.error.ErrorCode;
@@ -11,7 +10,6 @@ import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 
@@ -76,7 +74,7 @@ record EngineAddressResolver(
   }
 
   private EngineAddress context(String name) {
-    String hash = HexFormat.of().formatHex(Hash.sha256(name.getBytes(UTF_8)));
+    String hash = Sha256.hex(name);
     Path contexts = home.resolve(".docker/contexts");
     String host =
         json(contexts.resolve("meta").resolve(hash).resolve("meta.json"))

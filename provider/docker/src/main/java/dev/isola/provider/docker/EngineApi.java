@@ -3,7 +3,7 @@ package dev.isola.provider.docker;
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.EngineHttp.Upgrade;
 import dev.isola.provider.docker.http.EngineResponse;
@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 
 /** The calls of the Engine API that the provider needs. Each ends by its deadline. */
 final class EngineApi implements AutoCloseable {
@@ -35,7 +34,7 @@ final class EngineApi implements AutoCloseable {
 
   private static final int MAX_MESSAGE = 1000;
   private static final int ATTEMPTS = 5;
-  private static final long RETRY_PAUSE = Duration.ofMillis(10).toNanos();
+  private static final Duration RETRY_PAUSE = Duration.ofMillis(10);
 
   private final EngineHttp http;
 
@@ -92,8 +91,7 @@ final class EngineApi implements AutoCloseable {
   Optional<JsonValue> inspect(String id, Deadline deadline) {
     HttpRequest request = HttpRequest.get("/containers/" + id + "/json");
     EngineResponse response = http.send(request, deadline);
-    for (int i = 0; i < ATTEMPTS && isEnding(response) && !deadline.over(); i++) {
-      LockSupport.parkNanos(RETRY_PAUSE);
+    for (int i = 0; i < ATTEMPTS && isEnding(response) && deadline.pause(RETRY_PAUSE); i++) {
       response = http.send(request, deadline);
     }
     return response.status() == 404 ? Optional.empty() : Optional.of(parsed(response, "inspect"));
@@ -165,13 +163,8 @@ final class EngineApi implements AutoCloseable {
 
   /** Waits until the container has stopped; returns false if it still runs at the deadline. */
   boolean awaitStop(String id, Deadline deadline) {
-    while (inspect(id).filter(node -> node.flag("State", "Running")).isPresent()) {
-      if (deadline.over()) {
-        return false;
-      }
-      LockSupport.parkNanos(RETRY_PAUSE);
-    }
-    return true;
+    return deadline.awaitUninterruptibly(
+        RETRY_PAUSE, () -> inspect(id).filter(node -> node.flag("State", "Running")).isEmpty());
   }
 
   /**

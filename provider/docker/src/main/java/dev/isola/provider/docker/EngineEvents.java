@@ -3,7 +3,7 @@ package dev.isola.provider.docker;
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.provider.docker.http.EngineHttp.Cancellation;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;

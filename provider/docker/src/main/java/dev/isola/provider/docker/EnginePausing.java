@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentSandbox;
-import dev.isola.link.Deadline;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

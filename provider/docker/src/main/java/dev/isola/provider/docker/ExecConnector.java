@@ -2,10 +2,10 @@ package dev.isola.provider.docker;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.AgentConnector;
-import dev.isola.link.Deadline;
 import dev.isola.provider.docker.http.HijackedConnection;
 import dev.isola.spi.error.SandboxException;
 import java.io.EOFException;

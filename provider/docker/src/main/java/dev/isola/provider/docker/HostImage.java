@@ -1,11 +1,11 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.spi.Bytes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 
@@ -100,7 +100,7 @@ final class HostImage {
       place(tar, setting);
     }
     byte[] archive = tar.toBytes();
-    String hash = HexFormat.of().formatHex(Hash.sha256(archive)).substring(0, 12);
+    String hash = Sha256.hex(archive).substring(0, 12);
     return new BaseArchive(
         "isola-host-" + hash, Bytes.of(archive)); // Podman 4 loses the tag of an import.
   }

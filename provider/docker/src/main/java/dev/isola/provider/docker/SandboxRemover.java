@@ -1,6 +1,6 @@
 package dev.isola.provider.docker;
 
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -11,7 +11,6 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Removes sandboxes: the container first, then the connection, the folder last.
@@ -28,7 +27,7 @@ record SandboxRemover(
   /** The deadline of a cleanup after a failure that may have used up the caller's deadline. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(20);
 
-  private static final long RETRY_PAUSE = Duration.ofMillis(20).toNanos();
+  private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
 
   /**
    * Removes a sandbox under its lock and returns when nothing remains.
@@ -36,23 +35,27 @@ record SandboxRemover(
    * @throws dev.isola.spi.error.DeadlineExceeded if the engine does not finish in time
    */
   void remove(SandboxId id, Deadline deadline) {
-    for (Optional<Container> left = sandboxResources.find(id);
-        left.isPresent();
-        left = sandboxResources.find(id)) {
-      if (!removed(left.get(), deadline)) {
-        LockSupport.parkNanos(RETRY_PAUSE);
-      }
-      if (deadline.over() && sandboxResources.find(id).isPresent()) {
-        throw Fault.of(
-                ErrorCode.DEADLINE_EXCEEDED,
-                "the engine did not remove sandbox " + id + " within " + deadline.whole(),
-                "destroy the sandbox again")
-            .sandbox(id)
-            .exception();
-      }
+    if (!deadline.awaitUninterruptibly(RETRY_PAUSE, () -> nothingIsLeft(id, deadline))) {
+      throw Fault.of(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "the engine did not remove sandbox " + id + " within " + deadline.whole(),
+              "destroy the sandbox again")
+          .sandbox(id)
+          .exception();
     }
     links.forget(id, "it was destroyed");
     removeFolder(id);
+  }
+
+  /** Removes containers of a sandbox until there is none, or one cannot be removed yet. */
+  private boolean nothingIsLeft(SandboxId id, Deadline deadline) {
+    Optional<Container> left = sandboxResources.find(id);
+    boolean continues = true;
+    while (left.isPresent() && continues) {
+      continues = removed(left.get(), deadline) && !deadline.over();
+      left = sandboxResources.find(id);
+    }
+    return left.isEmpty();
   }
 
   /** Asks the engine what remains if it did not respond in time. */

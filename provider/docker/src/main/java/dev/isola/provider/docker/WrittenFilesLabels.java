@@ -44,20 +44,16 @@ final class WrittenFilesLabels {
     return labels;
   }
 
-  /** Reads the labels of a container; empty for one created by an earlier version. */
-  static Optional<ChangeTracking> read(JsonValue inspected) {
+  /** Reads the labels of a container. */
+  static ChangeTracking read(JsonValue inspected) {
     JsonValue labels = inspected.at("Config", "Labels");
-    if (!labels.has(FOLDERS)) {
-      return Optional.empty();
-    }
     Optional<Instant> made = made(inspected);
     Optional<ChangeTracking.ImageDiff> changes =
         Optional.of(labels.text(DIGEST))
             .filter(digest -> !digest.isEmpty())
             .flatMap(digest -> made.map(from -> new ChangeTracking.TimestampDiff(from, digest)));
-    return Optional.of(
-        new ChangeTracking(
-            changes, labels.text(FOLDERS).lines().filter(folder -> !folder.isEmpty()).toList()));
+    return new ChangeTracking(
+        changes, labels.text(FOLDERS).lines().filter(folder -> !folder.isEmpty()).toList());
   }
 
   private static Optional<Instant> made(JsonValue inspected) {

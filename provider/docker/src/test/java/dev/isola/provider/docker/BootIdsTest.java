@@ -3,8 +3,8 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.ContainerBootIds;
-import dev.isola.link.Deadline;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ProviderUnavailable;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.codec.http.HttpRequest;
+import dev.isola.codec.time.Deadline;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.link.AgentAbsentException;
-import dev.isola.link.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;

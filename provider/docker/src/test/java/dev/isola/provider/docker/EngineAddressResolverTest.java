@@ -1,16 +1,15 @@
 package dev.isola.provider.docker;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,7 +23,7 @@ class EngineAddressResolverTest {
   }
 
   private void context(String name, String host) throws IOException {
-    String hash = HexFormat.of().formatHex(Hash.sha256(name.getBytes(UTF_8)));
+    String hash = Sha256.hex(name);
     Path folder = Files.createDirectories(home.resolve(".docker/contexts/meta").resolve(hash));
     Files.writeString(
         folder.resolve("meta.json"),

@@ -3,9 +3,9 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.conformance.UniqueResources;
-import dev.isola.link.Deadline;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;

@@ -1,5 +1,6 @@
 package dev.isola.provider.e2b;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.provider.e2b.http.RetryingHttpClient;
 import dev.isola.provider.e2b.rpc.EnvdClient;
@@ -22,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs sandboxes at E2B. E2B is the source of truth: every sandbox carries metadata, so any process
@@ -148,19 +148,13 @@ final class E2bProvider implements Provider {
 
   @Override
   public void destroy(SandboxId id, DestroyOptions how) {
-    long end = System.nanoTime() + how.timeout().toNanos();
+    Deadline deadline = Deadline.in(how.timeout());
     turns.withLock(
         id,
         () -> {
           String query = SandboxMetadata.query(context.instance(), id);
-          List<E2bApiClient.ListedSandbox> left = control.list(query);
-          while (!left.isEmpty()) {
-            left.forEach(one -> control.kill(one.name(), left(id, end)));
-            left = control.list(query);
-            if (!left.isEmpty()) {
-              left(id, end);
-              LockSupport.parkNanos(POLL_INTERVAL.toNanos());
-            }
+          if (!deadline.awaitUninterruptibly(POLL_INTERVAL, () -> killedAll(query, id, deadline))) {
+            throw stillExists(id);
           }
           owned.remove(id);
           E2bSandbox before = known.remove(id);
@@ -171,12 +165,15 @@ final class E2bProvider implements Provider {
         });
   }
 
-  private static Duration left(SandboxId id, long end) {
-    Duration left = Duration.ofNanos(end - System.nanoTime());
-    if (left.isPositive()) {
-      return left;
-    }
-    throw Fault.of(
+  /** Kills the sandboxes that E2B lists; returns whether it lists none after that. */
+  private boolean killedAll(String query, SandboxId id, Deadline deadline) {
+    List<E2bApiClient.ListedSandbox> found = control.list(query);
+    found.forEach(one -> control.kill(one.name(), deadline.leftOrElseThrow(() -> stillExists(id))));
+    return found.isEmpty() || control.list(query).isEmpty();
+  }
+
+  private static SandboxException stillExists(SandboxId id) {
+    return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "sandbox " + id + " still exists",
             "destroy it again with a longer timeout")

@@ -1,5 +1,6 @@
 package dev.isola.provider.e2b;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.provider.e2b.exec.ScriptRunner;
 import dev.isola.provider.e2b.http.HttpErrors;
 import dev.isola.spi.InstanceId;
@@ -57,13 +58,13 @@ record E2bSandboxCreator(
       """;
 
   E2bSandbox create(SandboxSpec spec, SandboxMetadata sandboxMetadata) {
-    long end = System.nanoTime() + spec.startupTimeout().toNanos();
+    Deadline deadline = Deadline.in(spec.startupTimeout());
     E2bApiClient.SandboxEndpoint endpoint = requestSandbox(spec, sandboxMetadata);
     E2bSandbox sandbox = open.apply(endpoint).apply(sandboxMetadata);
     try {
-      awaitReady(sandbox, spec, end);
+      awaitReady(sandbox, spec, deadline);
       folders(sandbox, spec);
-      SandboxInitializer.initialize(sandbox, spec, () -> left(spec, end));
+      SandboxInitializer.initialize(sandbox, spec, () -> left(spec, deadline));
       return sandbox;
     } catch (RuntimeException e) {
       end(sandbox, e);
@@ -145,10 +146,10 @@ record E2bSandboxCreator(
     return wanted;
   }
 
-  private static void awaitReady(E2bSandbox sandbox, SandboxSpec spec, long end) {
-    while (!sandbox.context().envd().isReachable(left(spec, end))) {
-      LockSupport.parkNanos(POLL_INTERVAL.toNanos());
-      left(spec, end);
+  private static void awaitReady(E2bSandbox sandbox, SandboxSpec spec, Deadline deadline) {
+    if (!deadline.awaitUninterruptibly(
+        POLL_INTERVAL, () -> sandbox.context().envd().isReachable(left(spec, deadline)))) {
+      throw startupTimedOut(spec);
     }
   }
 
@@ -172,12 +173,8 @@ record E2bSandboxCreator(
     }
   }
 
-  private static Duration left(SandboxSpec spec, long end) {
-    Duration left = Duration.ofNanos(end - System.nanoTime());
-    if (!left.isPositive()) {
-      throw startupTimedOut(spec);
-    }
-    return left;
+  private static Duration left(SandboxSpec spec, Deadline deadline) {
+    return deadline.leftOrElseThrow(() -> startupTimedOut(spec));
   }
 
   private static SandboxException startupTimedOut(SandboxSpec spec) {

@@ -2,6 +2,7 @@ package dev.isola.provider.http;
 
 import static dev.isola.provider.http.client.BackendAddress.encode;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.provider.http.client.BackendCall;
 import dev.isola.provider.http.client.BackendCall.Effect;
 import dev.isola.provider.http.client.BackendClient;
@@ -60,15 +61,14 @@ record Backend(BackendClient client, BackendIds ids, Duration timeout) {
 
   /** Sends a request, and sends it again if the connection fails. */
   private static <T> T repeatable(Duration most, Function<Duration, T> request) {
-    long end = System.nanoTime() + most.toNanos();
+    Deadline deadline = Deadline.in(most);
     try {
       return request.apply(most);
     } catch (ProviderUnavailable e) {
-      Duration left = Duration.ofNanos(end - System.nanoTime());
-      if (e.getCause() == null || !left.isPositive()) {
+      if (e.getCause() == null || deadline.over()) {
         throw e; // the backend answered, or there is no time
       }
-      return request.apply(left);
+      return request.apply(deadline.left());
     }
   }
 

@@ -40,6 +40,7 @@ record BackendSnapshotting(Snapshotting agent, Backend backend, SandboxId id)
     body.put("folders", coverage.folders());
     body.put("since", request.since());
     body.put("freeze", request.freeze());
+    body.put("sparse", request.sparse());
     BackendStream stream =
         backend.client().stream(
             BackendCall.tar("capture", "POST", backend.path(id) + "/captures").sending(body),

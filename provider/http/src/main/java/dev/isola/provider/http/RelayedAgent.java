@@ -1,5 +1,6 @@
 package dev.isola.provider.http;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.link.AgentBinary;
 import dev.isola.link.BootRecord;
 import dev.isola.spi.InstanceId;
@@ -7,11 +8,8 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.SandboxSpec;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.Base64;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +33,7 @@ record RelayedAgent(Backend backend, InstanceId instance) {
   Map<String, Object> prepare(
       SandboxSpec spec, BackendInfo info, Secret secret, Supplier<Duration> remaining) {
     byte[] program = AgentBinary.content(info.architecture());
-    String hash = sha256(program);
+    String hash = Sha256.hex(program);
     if (!backend.hasAgent(hash)) {
       backend.putAgent(hash, program, remaining.get());
     }
@@ -84,13 +82,5 @@ record RelayedAgent(Backend backend, InstanceId instance) {
     spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
-  }
-
-  private static String sha256(byte[] content) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
   }
 }

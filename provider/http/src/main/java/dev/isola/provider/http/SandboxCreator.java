@@ -1,5 +1,6 @@
 package dev.isola.provider.http;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.document.SpecDocument;
 import dev.isola.link.InstallationKey;
 import dev.isola.provider.http.BackendInfo.Level;
@@ -27,8 +28,8 @@ record SandboxCreator(
       Optional<String> forkPoint,
       BackendInfo info,
       RequestedCapabilities capabilities) {
-    long end = System.nanoTime() + spec.startupTimeout().toNanos();
-    Supplier<Duration> remaining = () -> remaining(spec, end);
+    Deadline deadline = Deadline.in(spec.startupTimeout());
+    Supplier<Duration> remaining = () -> deadline.leftOrElseThrow(() -> timedOut(spec));
     Map<String, Object> document = document(spec, forkPoint, info, remaining);
     try {
       BackendSandbox created = backend.create(spec.id(), document, remaining.get());
@@ -130,12 +131,8 @@ record SandboxCreator(
         && undo.getCause() instanceof java.net.ConnectException;
   }
 
-  private static Duration remaining(SandboxSpec spec, long end) {
-    Duration left = Duration.ofNanos(end - System.nanoTime());
-    if (left.isPositive()) {
-      return left;
-    }
-    throw Fault.of(
+  private static SandboxException timedOut(SandboxSpec spec) {
+    return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the sandbox was not ready within " + spec.startupTimeout().toSeconds() + " s",
             "raise startupTimeout, or shorten init")

@@ -1,5 +1,6 @@
 package dev.isola.provider.kubernetes;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.json.Json;
 import dev.isola.link.AgentBinary;
 import dev.isola.link.MachineArchitecture;
@@ -28,7 +29,7 @@ record AgentConfigMap(InstanceId instance, String name, String architecture, Byt
    */
   static AgentConfigMap of(InstanceId instance, String architecture) {
     byte[] program = AgentBinary.content(MachineArchitecture.of(architecture).machine());
-    String hash = Hash.hex(program).substring(0, 16);
+    String hash = Sha256.hex(program).substring(0, 16);
     return new AgentConfigMap(
         instance, "isola-" + instance + "-agent-" + hash, architecture, Bytes.of(program));
   }

@@ -1,10 +1,9 @@
 package dev.isola.provider.kubernetes;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
@@ -16,7 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Named volumes as persistent volume claims. The name of a claim is a hash, because names of
@@ -30,11 +28,11 @@ record ClaimVolumes(Cluster cluster, KubernetesSettings.Storage storage, Instanc
 
   private static final int HASH = 24;
   private static final Duration REMOVAL = Duration.ofSeconds(60);
-  private static final long POLL = Duration.ofMillis(50).toNanos();
+  private static final Duration POLL = Duration.ofMillis(50);
 
   /** Returns the name of the claim for a volume. */
   static String claim(InstanceId instance, String name) {
-    return "isola-" + instance + "-v-" + Hash.hex(name.getBytes(UTF_8)).substring(0, HASH);
+    return "isola-" + instance + "-v-" + Sha256.hex(name).substring(0, HASH);
   }
 
   @Override
@@ -73,19 +71,13 @@ record ClaimVolumes(Cluster cluster, KubernetesSettings.Storage storage, Instanc
     cluster.delete(cluster.claims(), claim(instance, name));
     Deadline deadline = Deadline.in(REMOVAL);
     String uid = claim.get().text("metadata", "uid");
-    while (find(name).filter(now -> now.text("metadata", "uid").equals(uid)).isPresent()) {
-      if (deadline.over() || Thread.currentThread().isInterrupted()) {
-        throw Fault.of(
-                ErrorCode.DEADLINE_EXCEEDED,
-                "the cluster did not remove volume "
-                    + name
-                    + " within "
-                    + REMOVAL.toSeconds()
-                    + " s",
-                "see kubectl describe persistentvolumeclaim " + claim(instance, name))
-            .exception();
-      }
-      LockSupport.parkNanos(POLL);
+    if (!deadline.await(
+        POLL, () -> find(name).filter(now -> now.text("metadata", "uid").equals(uid)).isEmpty())) {
+      throw Fault.of(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "the cluster did not remove volume " + name + " within " + REMOVAL.toSeconds() + " s",
+              "see kubectl describe persistentvolumeclaim " + claim(instance, name))
+          .exception();
     }
   }
 

@@ -2,7 +2,7 @@ package dev.isola.provider.kubernetes;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.provider.kubernetes.api.ClusterAccess;
 import dev.isola.provider.kubernetes.api.ClusterClient;
 import dev.isola.provider.kubernetes.api.ExecStream;

@@ -2,11 +2,11 @@ package dev.isola.provider.kubernetes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.NetworkRecord;
 import dev.isola.host.launch.VisibleCpus;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.BootRecord;
-import dev.isola.link.Deadline;
 import dev.isola.link.StreamAgentChannel;
 import dev.isola.provider.kubernetes.api.ExecStream;
 import dev.isola.spi.InstanceId;

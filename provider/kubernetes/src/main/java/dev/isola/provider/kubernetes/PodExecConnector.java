@@ -1,16 +1,15 @@
 package dev.isola.provider.kubernetes;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.AgentConnector;
-import dev.isola.link.Deadline;
 import dev.isola.link.StreamAgentChannel;
 import dev.isola.provider.kubernetes.api.ExecStream;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Connects to the agent of a pod: the cluster starts a process in the container that relays its
@@ -23,7 +22,7 @@ record PodExecConnector(Cluster cluster, String pod, String uid) implements Agen
   private static final List<String> BRIDGE = List.of(PodPlan.AGENT, "--bridge", PodPlan.SOCKET);
   private static final Duration STATE_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
-  private static final long POLL = Duration.ofMillis(100).toNanos();
+  private static final Duration POLL = Duration.ofMillis(100);
 
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
@@ -45,13 +44,7 @@ record PodExecConnector(Cluster cluster, String pod, String uid) implements Agen
    * reports the end of the pod a second or two later.
    */
   private boolean endsSoon(Deadline deadline) {
-    while (!ended()) {
-      if (deadline.over() || Thread.currentThread().isInterrupted()) {
-        return false;
-      }
-      LockSupport.parkNanos(POLL);
-    }
-    return true;
+    return deadline.await(POLL, this::ended);
   }
 
   /** Returns false if the API server does not respond; the next call asks again. */

@@ -1,6 +1,6 @@
 package dev.isola.provider.kubernetes;
 
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

@@ -1,7 +1,7 @@
 package dev.isola.provider.kubernetes;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentSandbox;
-import dev.isola.link.Deadline;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;

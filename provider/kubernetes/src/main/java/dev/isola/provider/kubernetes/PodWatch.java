@@ -1,7 +1,7 @@
 package dev.isola.provider.kubernetes;
 
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.provider.kubernetes.api.ObjectWatch;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;

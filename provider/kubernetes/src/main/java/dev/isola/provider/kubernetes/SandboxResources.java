@@ -2,7 +2,7 @@ package dev.isola.provider.kubernetes;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The objects of the kind {@code Sandbox} of the project agent-sandbox. Its controller creates one
@@ -41,7 +40,7 @@ record SandboxResources(Cluster cluster, InstanceId instance, String provider) {
   private static final String FAILED = "ReconcilerError";
   private static final int MAX_FAILURES = 3;
   private static final Duration LOOK = Duration.ofSeconds(1);
-  private static final long POLL = Duration.ofMillis(50).toNanos();
+  private static final Duration POLL = Duration.ofMillis(50);
 
   private String path() {
     return "/apis/" + VERSION + "/namespaces/" + cluster.namespace() + "/sandboxes";
@@ -231,16 +230,13 @@ record SandboxResources(Cluster cluster, InstanceId instance, String provider) {
 
   /** Returns when the object is gone, which may take a finalizer of another program. */
   void awaitRemoval(SandboxId id, Deadline deadline) {
-    while (find(id).isPresent()) {
-      if (deadline.over() || Thread.currentThread().isInterrupted()) {
-        throw Fault.of(
-                ErrorCode.DEADLINE_EXCEEDED,
-                "the Sandbox " + name(id) + " was not removed in time",
-                "look for its finalizers with kubectl get sandbox -o yaml")
-            .sandbox(id)
-            .exception();
-      }
-      LockSupport.parkNanos(POLL);
+    if (!deadline.await(POLL, () -> find(id).isEmpty())) {
+      throw Fault.of(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "the Sandbox " + name(id) + " was not removed in time",
+              "look for its finalizers with kubectl get sandbox -o yaml")
+          .sandbox(id)
+          .exception();
     }
   }
 

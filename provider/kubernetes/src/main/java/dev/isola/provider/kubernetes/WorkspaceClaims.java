@@ -1,10 +1,9 @@
 package dev.isola.provider.kubernetes;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.InstallationKey;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;
@@ -26,7 +25,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -46,7 +44,7 @@ record WorkspaceClaims(
   private static final String POD = "dev.isola.pod";
   private static final String STORED_POD = "dev.isola.stored-pod";
   private static final int HASH = 24;
-  private static final long POLL = Duration.ofMillis(50).toNanos();
+  private static final Duration POLL = Duration.ofMillis(50);
 
   /** The API server limits all annotations of an object to 256 KiB. */
   private static final int MAX_STORED = 200_000;
@@ -56,7 +54,7 @@ record WorkspaceClaims(
 
   /** Returns the name of the claim of a sandbox. */
   static String name(InstanceId instance, SandboxId id) {
-    return "isola-" + instance + "-w-" + Hash.hex(id.value().getBytes(UTF_8)).substring(0, HASH);
+    return "isola-" + instance + "-w-" + Sha256.hex(id.value()).substring(0, HASH);
   }
 
   private String name(SandboxId id) {
@@ -205,22 +203,19 @@ record WorkspaceClaims(
       return;
     }
     cluster.delete(cluster.claims(), name(id));
-    while (!force && exists(id)) {
-      if (deadline.over() || Thread.currentThread().isInterrupted()) {
-        throw Fault.of(
-                ErrorCode.DEADLINE_EXCEEDED,
-                "the cluster did not remove the claim "
-                    + name(id)
-                    + " of sandbox "
-                    + id
-                    + " within "
-                    + deadline.whole().toMillis()
-                    + " ms",
-                "see kubectl describe persistentvolumeclaim " + name(id))
-            .sandbox(id)
-            .exception();
-      }
-      LockSupport.parkNanos(POLL);
+    if (!force && !deadline.await(POLL, () -> !exists(id))) {
+      throw Fault.of(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "the cluster did not remove the claim "
+                  + name(id)
+                  + " of sandbox "
+                  + id
+                  + " within "
+                  + deadline.whole().toMillis()
+                  + " ms",
+              "see kubectl describe persistentvolumeclaim " + name(id))
+          .sandbox(id)
+          .exception();
     }
   }
 

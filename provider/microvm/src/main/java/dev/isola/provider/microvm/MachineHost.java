@@ -262,11 +262,6 @@ public final class MachineHost implements AutoCloseable {
     }
   }
 
-  /** Returns the time until a deadline of {@link System#nanoTime}. */
-  public static Duration left(long deadline) {
-    return Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
-  }
-
   @Override
   public void close() {
     launcher.close();

@@ -1,14 +1,13 @@
 package dev.isola.provider.microvm;
 
+import dev.isola.codec.process.ProgramRun;
 import dev.isola.host.image.Image;
 import dev.isola.host.launch.HostProgram;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** Images as read-only disks, made once for each content. */
 public final class RootDisks {
@@ -52,35 +51,11 @@ public final class RootDisks {
       words.add("--all-root");
     }
     words.addAll(List.of(target.toString(), image.rootfs().toString()));
-    Path messages = Files.createTempFile("isola-erofs", ".txt");
-    try {
-      run(words, messages);
-    } finally {
-      Files.delete(messages);
-    }
-  }
-
-  private static void run(List<String> words, Path messages) throws IOException {
-    Process process =
-        new ProcessBuilder(words)
-            .redirectInput(Path.of("/dev/null").toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(messages.toFile())
-            .start();
-    try {
-      if (!process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new IOException(PROGRAM + " took longer than " + TIMEOUT.toMinutes() + " minutes");
-      }
-      if (process.exitValue() != 0) {
-        List<String> lines = Files.readAllLines(messages);
-        throw new IOException(
-            PROGRAM + " failed: " + (lines.isEmpty() ? process.exitValue() : lines.getLast()));
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while making the disk of an image", e);
-    } finally {
-      process.destroyForcibly();
+    ProgramRun.Result result = ProgramRun.of(words).run(TIMEOUT);
+    if (!result.succeeded()) {
+      List<String> lines = result.output().strip().lines().toList();
+      throw new IOException(
+          PROGRAM + " failed: " + (lines.isEmpty() ? result.code() : lines.getLast()));
     }
   }
 }

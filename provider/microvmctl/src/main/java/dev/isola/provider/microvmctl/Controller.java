@@ -1,5 +1,6 @@
 package dev.isola.provider.microvmctl;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.scripts.ContentFailure;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;
@@ -23,6 +24,7 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
   static final Duration GRACE = Duration.ofSeconds(30);
 
   private static final Duration SHORT = Duration.ofSeconds(60);
+  private static final Duration LEAST_READ_TIME = Duration.ofSeconds(1);
 
   Controller(ControllerCommand command) {
     this(command, new ControllerErrors(command));
@@ -90,7 +92,7 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
 
   /** Runs a verb to its end. The content is sent while the output is read. */
   private Result call(String name, List<String> verb, InputStream stdin, Duration timeout) {
-    long end = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     ControllerProcess process = ControllerProcess.start(command, verb);
     AtomicReference<@Nullable SandboxException> failure = new AtomicReference<>();
     ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -101,7 +103,7 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
     Thread writer =
         Thread.ofVirtual().name("microvmctl-stdin").start(() -> send(stdin, process, failure));
     try {
-      boolean ended = process.await(timeout) && join(reader, end);
+      boolean ended = process.await(timeout) && join(reader, deadline);
       SandboxException early = failure.get();
       if (early != null) {
         throw early;
@@ -116,9 +118,10 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
     }
   }
 
-  private static boolean join(Thread thread, long end) {
+  private static boolean join(Thread thread, Deadline deadline) {
     try {
-      return thread.join(Duration.ofNanos(Math.max(1_000_000_000L, end - System.nanoTime())));
+      Duration left = deadline.left();
+      return thread.join(left.compareTo(LEAST_READ_TIME) > 0 ? left : LEAST_READ_TIME);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw ControllerProcess.cancelled(e);

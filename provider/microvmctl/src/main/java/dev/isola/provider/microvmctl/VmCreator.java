@@ -1,5 +1,6 @@
 package dev.isola.provider.microvmctl;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -42,8 +43,8 @@ final class VmCreator {
   }
 
   VmSandbox create(SandboxSpec spec, boolean agent, Set<String> features) {
-    long end = System.nanoTime() + spec.startupTimeout().toNanos();
-    Supplier<Duration> remaining = () -> remaining(spec, end);
+    Deadline deadline = Deadline.in(spec.startupTimeout());
+    Supplier<Duration> remaining = () -> deadline.leftOrElseThrow(() -> timedOut(spec));
     VmRecord record = VmRecord.of(spec, context.instance(), context.clock().instant(), agent);
     if (records.find(spec.id()).isPresent()) { // of a create that was interrupted
       controller.kill(record.vm(), remaining.get());
@@ -116,12 +117,8 @@ final class VmCreator {
     }
   }
 
-  private static Duration remaining(SandboxSpec spec, long end) {
-    Duration left = Duration.ofNanos(end - System.nanoTime());
-    if (left.isPositive()) {
-      return left;
-    }
-    throw Fault.of(
+  private static SandboxException timedOut(SandboxSpec spec) {
+    return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the sandbox was not ready within " + spec.startupTimeout().toSeconds() + " s",
             "raise startupTimeout, or shorten init")

@@ -1,5 +1,6 @@
 package dev.isola.provider.microvmctl;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
 import dev.isola.link.BootRecord;
@@ -8,9 +9,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,14 +58,7 @@ record VmRecord(
    * Returns the id at the controller: installations that share a controller must not use the same.
    */
   private static String vm(InstanceId instance, SandboxId id) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256")
-              .digest((instance + "/" + id).getBytes(StandardCharsets.UTF_8));
-      return "isola" + HexFormat.of().formatHex(hash, 0, 10);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return "isola" + HexFormat.of().formatHex(Sha256.of(instance + "/" + id), 0, 10);
   }
 
   private static Duration ttl(SandboxSpec spec) {

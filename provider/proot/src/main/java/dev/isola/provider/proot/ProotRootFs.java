@@ -1,5 +1,6 @@
 package dev.isola.provider.proot;
 
+import dev.isola.codec.process.ProgramRun;
 import dev.isola.host.image.Image;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.spec.SandboxSpec;
@@ -11,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Root file system of a sandbox: an empty root with the host's programs bound into it, or a copy of
@@ -86,24 +86,11 @@ record ProotRootFs(SandboxSpec spec, SandboxFolder folder, Optional<Image> image
 
   /** PRoot has no layers, so a sandbox writes to its own copy of the image. */
   private static void copy(Path image, Path root, Duration timeout) throws IOException {
-    Process process =
-        new ProcessBuilder("cp", "-a", "--reflink=auto", image.toString(), root.toString())
-            .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    try {
-      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new IOException("copying the image took longer than " + timeout);
-      }
-      if (process.exitValue() != 0) {
-        throw new IOException(
-            "the image cannot be copied: cp exited with status " + process.exitValue());
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("copying the image was interrupted", e);
-    } finally {
-      process.destroyForcibly();
+    ProgramRun.Result result =
+        ProgramRun.of(List.of("cp", "-a", "--reflink=auto", image.toString(), root.toString()))
+            .run(timeout);
+    if (!result.succeeded()) {
+      throw new IOException("the image cannot be copied: cp exited with status " + result.code());
     }
   }
 }

@@ -1,19 +1,17 @@
 package dev.isola.provider.subprocess;
 
+import dev.isola.codec.process.ProgramRun;
+import dev.isola.codec.process.ProgramTimeoutException;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Runs git in one folder. Does not run hooks or helpers of the repository, because a sandbox may
@@ -61,47 +59,35 @@ record Git(Path folder, Duration timeout) {
                 "-c",
                 "core.fsmonitor=false"));
     command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    Map<String, String> environment = builder.environment();
+    return run(ProgramRun.of(command).environment(Git::setEnvironment), arguments);
+  }
+
+  private static void setEnvironment(Map<String, String> environment) {
     String path = environment.getOrDefault("PATH", "/usr/bin:/bin");
     environment.clear();
     environment.put("PATH", path);
     environment.put("LC_ALL", "C");
     environment.put("GIT_TERMINAL_PROMPT", "0");
-    return run(builder, arguments);
   }
 
-  private GitResult run(ProcessBuilder builder, String[] arguments) {
+  private GitResult run(ProgramRun git, String[] arguments) {
     String command = String.join(" ", arguments);
     try {
-      Process process = builder.start();
-      try {
-        process.getOutputStream().close();
-        // In the background, so that a git without output cannot block past the deadline.
-        FutureTask<byte[]> output =
-            new FutureTask<>(() -> process.getInputStream().readNBytes(MAX_OUTPUT));
-        Thread.startVirtualThread(output);
-        byte[] text = output.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-        if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-          throw new TimeoutException();
-        }
-        return new GitResult(process.exitValue(), new String(text, StandardCharsets.UTF_8));
-      } finally {
-        process.destroyForcibly();
+      ProgramRun.Result result = git.maxOutput(MAX_OUTPUT).run(timeout);
+      if (!result.complete()) {
+        throw failed(command, "its output was not closed", null);
       }
-    } catch (TimeoutException e) {
+      return new GitResult(result.code(), result.output());
+    } catch (ProgramTimeoutException e) {
       throw failed(command, "it did not exit within " + timeout.toSeconds() + " s", e);
-    } catch (ExecutionException e) {
-      throw failed(command, "its output cannot be read: " + e.getCause(), e);
+    } catch (InterruptedIOException e) {
+      throw Fault.of(ErrorCode.CANCELLED, "git " + command + " was interrupted", "").exception(e);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "git cannot be run: " + e.getMessage(),
               "install git (apt-get install git)")
           .exception(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "git " + command + " was interrupted", "").exception(e);
     }
   }
 

@@ -1,11 +1,13 @@
 package dev.isola.testing.provider;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.SandboxFreezer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -16,6 +18,9 @@ import java.util.Set;
  * suitable for tests only. The agent is stopped first, so that it does not notice.
  */
 final class SignalFreezing implements SandboxFreezer {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration INTERVAL = Duration.ofMillis(1);
+
   private final AgentProcess agent;
 
   SignalFreezing(AgentProcess agent) {
@@ -24,6 +29,13 @@ final class SignalFreezing implements SandboxFreezer {
 
   @Override
   public void freeze() throws IOException {
+    if (agent.isAlive()) {
+      // Its child goes on: an agent that waits for it after vfork would not stop.
+      signal("STOP", List.of(agent.pid()));
+      if (!Deadline.in(TIMEOUT).await(INTERVAL, () -> "TtZX".indexOf(state(agent.pid())) >= 0)) {
+        throw new IOException("agent " + agent.pid() + " does not stop");
+      }
+    }
     Set<Long> signalled = new HashSet<>();
     List<Long> running = running(signalled);
     while (!running.isEmpty()) { // a process may have forked meanwhile

@@ -32,6 +32,11 @@ public final class Check {
   /** Of modules that only depend on a change, {@code --changed} runs suites up to this long. */
   private static final double QUICK_SECONDS = 3;
 
+  private static final String SECONDS = "testing/seconds.tsv";
+
+  /** Quicker suites are not worth a line in the repository. */
+  private static final double RECORDED_SECONDS = 2;
+
   private static final String RUNNER = "testing/runner";
 
   /** Stands for the checks with Error Prone, which one process makes for all modules. */
@@ -92,8 +97,13 @@ public final class Check {
       return 0;
     }
     // A wrong format neither hides nor delays what the tests say.
+    Set<String> recent = changedFiles();
     FutureTask<List<String>> unformatted =
-        new FutureTask<>(() -> format.unformatted(options.cache()));
+        new FutureTask<>(
+            () ->
+                format.unformatted(
+                    options.cache(),
+                    name -> options.tier() != Options.Tier.CHECK || recent.contains(name)));
     Thread.startVirtualThread(unformatted);
     Set<String> changed = options.base().isPresent() ? changed() : Set.of();
     Set<String> tested = tested(changed);
@@ -119,16 +129,19 @@ public final class Check {
           cached, tested.size() - due.size());
     }
 
-    // Tests of a module run while Maven builds the next ones, which it does on less than one
-    // processor.
-    int slots = 2 * Runtime.getRuntime().availableProcessors();
+    // Tests mostly wait for other processes: fewer would leave processors idle.
+    int slots = 4 * Runtime.getRuntime().availableProcessors();
     Path logs = Files.createDirectories(state.resolve("logs"));
     TestScheduler scheduler =
         new TestScheduler(slots, logs, this::command, new Progress(report)::add);
     List<Thread> threads = scheduler.start();
     Map<String, Double> left = new TreeMap<>();
     Map<String, Double> seconds = seconds();
-    Set<String> testsChanged = testsChanged();
+    Set<String> testsChanged =
+        keys.owners(
+            recent.stream()
+                .filter(name -> name.contains("/src/test/"))
+                .collect(Collectors.toSet()));
     List<Module> built = new ArrayList<>();
     int status =
         build(
@@ -184,6 +197,10 @@ public final class Check {
     cache.prune();
     report.write(state);
     report.print(build, tests, slots);
+    if (options.record()) {
+      report.writeSeconds(repository.resolve(SECONDS), RECORDED_SECONDS);
+      report.writeNotRun(repository.resolve("docs/conformance.md"), options.tier().command());
+    }
     List<String> wrong = unformatted.get();
     wrong.forEach(name -> System.err.println("check: not formatted: " + name));
     if (!wrong.isEmpty()) {
@@ -257,16 +274,13 @@ public final class Check {
   }
 
   /**
-   * Returns the modules whose tests differ from those of main: since the commit at which this
-   * branch left it, or since the last commit on main itself.
+   * Returns the files that differ from those of main: since the commit at which this branch left
+   * it, or since the last commit on main itself. The others were checked whole when they changed,
+   * and are again by {@code --all}.
    */
-  private Set<String> testsChanged() throws IOException {
+  private Set<String> changedFiles() throws IOException {
     String base = commonCommit("origin/main").or(() -> commonCommit("HEAD~1")).orElse("HEAD");
-    Set<String> changed =
-        files.changedSince(options.base().orElse(base)).stream()
-            .filter(name -> name.contains("/src/test/"))
-            .collect(Collectors.toSet());
-    return keys.owners(changed);
+    return files.changedSince(options.base().orElse(base));
   }
 
   /** Returns the commit at which HEAD left the other one, unless that is HEAD or is not here. */
@@ -342,6 +356,16 @@ public final class Check {
                 List.of("make", "-s", "OUT=" + target, "check-aarch64"),
                 target.resolve("c-tests-aarch64.txt")));
       }
+      if (options.tier() == Options.Tier.LONG) {
+        String time = "FUZZ_SECONDS=" + options.fuzzSeconds();
+        programs.add(
+            program(
+                module,
+                "AgentCFuzz",
+                seconds,
+                List.of("make", "-s", "OUT=" + target, time, "fuzz"),
+                target.resolve("c-fuzz.txt")));
+      }
     }
     if (module.name().equals("compat/e2b") && options.tier() != Options.Tier.CHECK) {
       Path counts = target.resolve("kernel-tests.txt");
@@ -367,8 +391,7 @@ public final class Check {
    */
   private Map<String, Double> seconds() throws IOException {
     Map<String, Double> all = new HashMap<>();
-    for (Path table :
-        List.of(repository.resolve("testing/seconds.tsv"), state.resolve("seconds.tsv"))) {
+    for (Path table : List.of(repository.resolve(SECONDS), state.resolve("seconds.tsv"))) {
       if (Files.exists(table)) {
         for (String line : Files.readAllLines(table)) {
           String[] cells = line.split("\t");

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -35,12 +36,20 @@ final class JavaFormat {
     this.known = cache.resolve("formatted-" + version + ".txt");
   }
 
-  /** Returns the files that are not formatted. */
-  List<String> unformatted(boolean reuse) throws IOException {
+  /**
+   * Returns the files that are not formatted.
+   *
+   * @param reuse whether files are known from earlier runs
+   * @param wanted the names of the files to look at
+   */
+  List<String> unformatted(boolean reuse, Predicate<String> wanted) throws IOException {
     Set<String> formatted =
         new TreeSet<>(reuse && Files.exists(known) ? Files.readAllLines(known) : List.of());
     List<String> unknown =
-        sources().stream().filter(name -> !formatted.contains(files.hashOf(name))).toList();
+        sources().stream()
+            .filter(wanted)
+            .filter(name -> !formatted.contains(files.hashOf(name)))
+            .toList();
     if (unknown.isEmpty()) {
       return List.of();
     }
@@ -55,7 +64,7 @@ final class JavaFormat {
 
   /** Formats all files. */
   void fix() throws IOException {
-    List<String> wrong = unformatted(true);
+    List<String> wrong = unformatted(true, name -> true);
     if (!wrong.isEmpty()) {
       run("--replace", wrong);
     }

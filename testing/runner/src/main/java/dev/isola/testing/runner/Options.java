@@ -2,6 +2,7 @@ package dev.isola.testing.runner;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -15,6 +16,7 @@ import java.util.function.Predicate;
  * @param rerun whether tests are run that passed in an earlier run with the same inputs
  * @param test whether a test class, by its simple name, is run
  * @param fix whether sources are formatted, and nothing else is done
+ * @param record whether the seconds and what was not run are written into the repository
  * @param properties the system properties of the test processes, as {@code -DNAME=VALUE}
  */
 record Options(
@@ -25,6 +27,7 @@ record Options(
     boolean rerun,
     Optional<String> test,
     boolean fix,
+    boolean record,
     List<String> properties) {
 
   /** How much is run. Each tier contains the one before. */
@@ -32,6 +35,11 @@ record Options(
     CHECK,
     ALL,
     LONG;
+
+    /** Returns the command that runs this tier. */
+    String command() {
+      return this == CHECK ? "./check" : "./check --" + name().toLowerCase(Locale.ROOT);
+    }
 
     /** Returns the JUnit tags of the tests that this tier leaves out. */
     List<String> excluded() {
@@ -58,6 +66,7 @@ record Options(
         -Disola.NAME=VALUE   a system property of the test processes
         --rerun              test also what has passed here before with the same inputs
         --no-cache           build and test also what has passed here before with the same inputs
+        --record             write the seconds of suites, and what was not run, into the repository
         --fix                format the Java and C sources instead
       """;
 
@@ -70,6 +79,7 @@ record Options(
     boolean rerun = false;
     Optional<String> test = Optional.empty();
     boolean fix = false;
+    boolean record = false;
     List<String> properties = new ArrayList<>();
     for (int i = 0; i < words.size(); i++) {
       String word = words.get(i);
@@ -80,6 +90,9 @@ record Options(
         properties.addAll(List.of("-Disola.long=true", "-Disola.crash.cycles=300"));
       } else if (word.equals("--fix")) {
         fix = true;
+      } else if (word.equals("--record")) {
+        record = true;
+        rerun = true;
       } else if (word.equals("--rerun")) {
         rerun = true;
       } else if (word.equals("--no-cache")) {
@@ -101,13 +114,26 @@ record Options(
     if (base.isPresent() && !modules.isEmpty()) {
       throw new IllegalArgumentException("use either --changed or -pl");
     }
+    if (record && (test.isPresent() || base.isPresent() || !modules.isEmpty())) {
+      throw new IllegalArgumentException("--record needs a run of all tests of a tier");
+    }
     return new Options(
-        tier, List.copyOf(modules), base, cache, rerun, test, fix, List.copyOf(properties));
+        tier, List.copyOf(modules), base, cache, rerun, test, fix, record, List.copyOf(properties));
   }
 
   /** Returns whether a run with these options runs every test of its tier in a module. */
   boolean isWhole() {
     return test.isEmpty();
+  }
+
+  /** Returns how long each fuzz target of the C code is run: as long as those of Java. */
+  String fuzzSeconds() {
+    String option = "-Disola.fuzz.seconds=";
+    return properties.stream()
+        .filter(property -> property.startsWith(option))
+        .map(property -> property.substring(option.length()))
+        .findFirst()
+        .orElse("60");
   }
 
   /** Returns which test classes are run, by their simple names. */

@@ -12,7 +12,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What a run has found, and how it is printed. */
 final class Report {
@@ -33,14 +35,20 @@ final class Report {
           Map.entry("qemu", List.of("kernel", "qemu-system-" + unameMachine())),
           Map.entry("firecracker", List.of("kvm", "firecracker")));
 
+  private static final String BEGIN = "<!-- ./check --all --record writes this -->";
+  private static final String END = "<!-- until here -->";
+
+  /** Folders of the machine, which differ from run to run. */
+  private static final Pattern TEMPORARY = Pattern.compile("(?<![\\w.])/(tmp|root|home)/\\S*");
+
   private final List<TestResult> results = new ArrayList<>();
-  private final Map<String, Double> seconds = new TreeMap<>();
+  private final Map<String, SuiteResult> run = new TreeMap<>();
   private int suites;
 
   /** Adds the results of a suite that was run now. */
   void add(SuiteResult suite) {
     suites++;
-    seconds.put(suite.suite(), suite.seconds());
+    run.put(suite.suite(), suite);
     addResults(suite.results());
   }
 
@@ -116,15 +124,30 @@ final class Report {
     return System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
   }
 
-  /** Writes all results, and the seconds of each suite, as tables into {@code folder}. */
+  /**
+   * Writes all results, and the seconds and processor seconds of each suite, as tables into {@code
+   * folder}.
+   */
   void write(Path folder) throws IOException {
     Files.write(folder.resolve("results.tsv"), results.stream().map(TestResult::line).toList());
+    writeSeconds(folder.resolve("seconds.tsv"), 0);
+  }
+
+  /** Writes the times of each suite that took at least {@code least} seconds into a table. */
+  void writeSeconds(Path table, double least) throws IOException {
     Files.write(
-        folder.resolve("seconds.tsv"),
-        seconds.entrySet().stream()
-            .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
-            .map(one -> "%s\t%.1f".formatted(one.getKey(), one.getValue()))
+        table,
+        longest()
+            .filter(one -> one.seconds() >= least)
+            .map(
+                one ->
+                    "%s\t%.1f\t%.1f".formatted(one.suite(), one.seconds(), one.processorSeconds()))
             .toList());
+  }
+
+  private Stream<SuiteResult> longest() {
+    return run.values().stream()
+        .sorted(Comparator.comparingDouble(SuiteResult::seconds).reversed());
   }
 
   /** Prints where the time went, what was not run and why, and the counts. */
@@ -132,16 +155,22 @@ final class Report {
     System.out.println();
     System.out.printf(
         Locale.ROOT,
-        "Time: %s to compile, with tests beside it, and %s more for tests: %d suites, up to %d at once. The longest:%n",
+        "Time: %s to compile, with tests beside it, and %s more for tests: %d suites, up to %d at once, %.0f s of processors. The longest, with their processor time:%n",
         minutes(build),
         minutes(tests),
         suites,
-        slots);
-    seconds.entrySet().stream()
-        .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
+        slots,
+        run.values().stream().mapToDouble(SuiteResult::processorSeconds).sum());
+    longest()
         .limit(12)
         .forEach(
-            one -> System.out.printf(Locale.ROOT, "%6.0f s  %s%n", one.getValue(), one.getKey()));
+            one ->
+                System.out.printf(
+                    Locale.ROOT,
+                    "%6.0f s %6.0f s  %s%n",
+                    one.seconds(),
+                    one.processorSeconds(),
+                    one.suite()));
     printNotRun();
     System.out.println();
     results.stream()
@@ -162,6 +191,18 @@ final class Report {
   }
 
   private void printNotRun() {
+    System.out.printf("%nNOT RUN: %d%n", count(Outcome.NOT_RUN));
+    notRun()
+        .forEach(
+            one ->
+                System.out.printf(
+                    "%5d  %-20s %s%n", one.count(), one.where(), shorten(one.reason())));
+  }
+
+  /** How many tests of a provider, or of a module without one, were not run for a reason. */
+  private record NotRun(String where, String reason, int count) {}
+
+  private List<NotRun> notRun() {
     Map<String, Map<String, Integer>> reasons = new TreeMap<>();
     for (TestResult one : results) {
       if (one.outcome() == Outcome.NOT_RUN) {
@@ -170,17 +211,37 @@ final class Report {
             .merge(one.shortReason(), 1, Integer::sum);
       }
     }
-    System.out.printf("%nNOT RUN: %d%n", count(Outcome.NOT_RUN));
+    List<NotRun> all = new ArrayList<>();
     reasons.forEach(
         (where, counts) ->
             counts.entrySet().stream()
                 .sorted(
                     Map.Entry.<String, Integer>comparingByValue(Comparator.reverseOrder())
                         .thenComparing(Map.Entry.comparingByKey()))
-                .forEach(
-                    one ->
-                        System.out.printf(
-                            "%5d  %-20s %s%n", one.getValue(), where, shorten(one.getKey()))));
+                .forEach(one -> all.add(new NotRun(where, one.getKey(), one.getValue()))));
+    return all;
+  }
+
+  /**
+   * Replaces the table between the two marks of {@code page} by what this run did not run.
+   *
+   * @param command the command of this run
+   */
+  void writeNotRun(Path page, String command) throws IOException {
+    StringBuilder table = new StringBuilder();
+    table.append("`%s`: %s.\n\n".formatted(command, counts(results).replace("skipped", "NOT RUN")));
+    table.append("| provider or module | NOT RUN | reason |\n|---|---|---|\n");
+    for (NotRun one : notRun()) {
+      String reason = TEMPORARY.matcher(shorten(one.reason())).replaceAll("...").replace("|", "/");
+      table.append("| %s | %d | %s |\n".formatted(one.where(), one.count(), reason));
+    }
+    String text = Files.readString(page);
+    int begin = text.indexOf(BEGIN) + BEGIN.length();
+    int end = text.indexOf(END);
+    if (begin < BEGIN.length() || end < begin) {
+      throw new IOException(page + " has no place for a table: " + BEGIN + " and " + END);
+    }
+    Files.writeString(page, text.substring(0, begin) + "\n" + table + text.substring(end));
   }
 
   private static String shorten(String text) {

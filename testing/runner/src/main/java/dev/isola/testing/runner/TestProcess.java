@@ -28,6 +28,8 @@ final class TestProcess implements AutoCloseable {
   private final BufferedReader output;
   private final Writer log;
 
+  private boolean ended;
+
   TestProcess(List<String> command, Path folder, Path log) throws IOException {
     this.process =
         new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
@@ -70,6 +72,8 @@ final class TestProcess implements AutoCloseable {
       timeout.cancel(false);
     }
     log.flush();
+    ended = true;
+    process.destroyForcibly();
     long millis = (System.nanoTime() - start) / 1_000_000;
     results.add(
         new TestResult(
@@ -82,8 +86,14 @@ final class TestProcess implements AutoCloseable {
     return results;
   }
 
+  /** A process that was ended takes a while to be gone on a busy machine. */
   boolean isAlive() {
-    return process.isAlive();
+    return !ended && process.isAlive();
+  }
+
+  /** Returns the processor time until now; 0 if the process has ended. */
+  double processorSeconds() {
+    return ProcessorTime.of(process.pid());
   }
 
   private static String decode(String word) {

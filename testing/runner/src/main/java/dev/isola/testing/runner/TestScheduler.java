@@ -90,19 +90,25 @@ final class TestScheduler {
           Suite suite = one.orElseThrow();
           long start = System.nanoTime();
           if (!suite.isClass()) {
-            report(suite.name(), runProgram(suite), start);
+            Path times = logs.resolve(suite.name().replace('/', '-') + ".times");
+            List<TestResult> results = runProgram(suite, times);
+            report(suite.name(), results, start, ProcessorTime.of(times));
             continue;
           }
           if (!process.map(TestProcess::isAlive).orElse(false)) {
             process = Optional.of(open(module));
           }
-          report(suite.name(), process.orElseThrow().run(module.name(), suite.name()), start);
+          TestProcess worker = process.orElseThrow();
+          double before = worker.processorSeconds();
+          List<TestResult> results = worker.run(module.name(), suite.name());
+          report(suite.name(), results, start, Math.max(0, worker.processorSeconds() - before));
         }
       } catch (IOException e) {
         report(
             "test process",
             List.of(failure(module, "test process", e.toString())),
-            System.nanoTime());
+            System.nanoTime(),
+            0);
       } finally {
         close(module, process);
       }
@@ -165,7 +171,8 @@ final class TestScheduler {
       report(
           "test process",
           List.of(failure(module, "test process", e.toString())),
-          System.nanoTime());
+          System.nanoTime(),
+          0);
     }
     synchronized (this) {
       process.ifPresent(processes::remove);
@@ -174,8 +181,10 @@ final class TestScheduler {
     }
   }
 
-  private synchronized void report(String suite, List<TestResult> results, long start) {
-    listener.accept(new SuiteResult(suite, (System.nanoTime() - start) / 1e9, results));
+  private synchronized void report(
+      String suite, List<TestResult> results, long start, double processorSeconds) {
+    double seconds = (System.nanoTime() - start) / 1e9;
+    listener.accept(new SuiteResult(suite, seconds, processorSeconds, results));
   }
 
   private synchronized void stop() {
@@ -183,13 +192,13 @@ final class TestScheduler {
     processes.forEach(TestProcess::destroy);
   }
 
-  private List<TestResult> runProgram(Suite suite) throws IOException {
+  private List<TestResult> runProgram(Suite suite, Path times) throws IOException {
     Module module = suite.module();
     Path log = logs.resolve(suite.name().replace('/', '-') + ".log");
     long start = System.nanoTime();
     Files.deleteIfExists(suite.counts());
     Process process =
-        new ProcessBuilder(suite.command())
+        new ProcessBuilder(ProcessorTime.recorded(suite.command(), times))
             .directory(suite.module().folder().toFile())
             .redirectErrorStream(true)
             .redirectOutput(log.toFile())

@@ -57,12 +57,12 @@ public record E2bPortDialect(
   }
 
   @Override
-  public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+  public Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
     return E2bDialect.ENVD.key(secret, sandbox, keys);
   }
 
   @Override
-  public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
+  public ErrorResponse error(Fault fault, String requestId, Optional<SandboxId> sandbox) {
     Optional<SandboxView> entry;
     try {
       entry = find();
@@ -80,19 +80,16 @@ public record E2bPortDialect(
     E2bError error =
         E2bError.port(
             fault,
-            target.sandbox(),
+            target.sandbox().value(),
             target.port(),
             entry.filter(E2bPortDialect::isReachable).isPresent());
     return new ErrorResponse(error.status(), "application/json", error.body());
   }
 
   private Optional<SandboxView> find() {
-    if (!SandboxId.isValid(target.sandbox())) {
-      return Optional.empty();
-    }
     ServerContext.Components components = context.current().orElseThrow(ServerContext::unavailable);
     try {
-      return Optional.of(components.engine().view(new SandboxId(target.sandbox())));
+      return Optional.of(components.engine().view(target.sandbox()));
     } catch (NotFound e) {
       return Optional.empty();
     }

@@ -105,9 +105,6 @@ public record E2bSandboxRoutes(
 
   static Route route(String method, String template, String name, String summary) {
     Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(E2bDialect.CONTROL);
-    if (template.contains("{id}")) {
-      route = route.answeredByOwner(SandboxLookup::owner);
-    }
     return method.equals("GET") || method.equals("DELETE")
         ? route
         : route.takes(new Route.Body.Json(ANY, false));
@@ -197,7 +194,7 @@ public record E2bSandboxRoutes(
   private static SandboxException alreadyIn(Exchange exchange, String state) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "sandbox " + exchange.path("id") + " is already " + state,
+            "sandbox " + exchange.sandbox() + " is already " + state,
             "no action is needed")
         .exception();
   }

@@ -124,7 +124,7 @@ final class ConnectStream implements AutoCloseable {
    * that a missing sandbox is reported by the HTTP status.
    */
   static void reject(Exchange exchange, SandboxException why) throws IOException {
-    E2bError error = E2bError.connect(why.fault(), exchange.path("id"));
+    E2bError error = E2bError.connect(why.fault(), exchange.sandbox().value());
     if (error.isSandboxMissing()) {
       throw why;
     }

@@ -56,7 +56,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
    * ledger, so that an unauthenticated request neither resumes a sandbox nor keeps it alive.
    */
   private void health(Exchange exchange) throws IOException {
-    SandboxId id = SandboxAccess.id(exchange);
+    SandboxId id = exchange.sandbox();
     boolean known =
         exchange
             .header(E2bCredentials.ENVD_HEADER)
@@ -88,8 +88,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
   }
 
   private SandboxSpec spec(Exchange exchange) {
-    return SpecCodec.decode(
-            context.engine().view(SandboxAccess.id(exchange)).spec(), SandboxAccess.id(exchange))
+    return SpecCodec.decode(context.engine().view(exchange.sandbox()).spec(), exchange.sandbox())
         .spec();
   }
 

@@ -94,7 +94,7 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   }
 
   private SandboxAccess.SandboxUser authorizedUser(Exchange exchange, String operation) {
-    SandboxId id = SandboxAccess.id(exchange);
+    SandboxId id = exchange.sandbox();
     authorizer.authorize(exchange, id, operation);
     return sandboxUser(exchange, id);
   }

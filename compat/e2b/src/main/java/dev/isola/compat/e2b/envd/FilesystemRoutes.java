@@ -3,6 +3,7 @@ package dev.isola.compat.e2b.envd;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.compat.e2b.model.E2bError;
+import dev.isola.server.content.FileListing;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.spi.capability.Watching;
@@ -109,14 +110,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
     long depth = Math.max(1, message.wholeNumber("depth").orElse(1L));
     requireDirectory(files, path);
     try (Stream<FileInfo> statIfExists = files.list(path, (int) Math.min(depth, 1000))) {
-      List<FileInfo> all = statIfExists.limit(MAX_ENTRIES + 1L).toList();
-      if (all.size() > MAX_ENTRIES) {
-        throw Fault.of(
-                ErrorCode.RESOURCE_LIMIT,
-                "there are more than " + MAX_ENTRIES + " entries in " + path,
-                "list a subdirectory, or use a smaller depth")
-            .exception();
-      }
+      List<FileInfo> all = FileListing.of(statIfExists, MAX_ENTRIES, path);
       FileEntries entries = FileEntries.knownTo(exchange, files);
       return Map.of(
           "entries",
@@ -211,18 +205,16 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private Map<String, ?> createWatcher(Exchange exchange, ConnectMessage message) {
-    return Map.of(
-        "watcherId", watchers.add(SandboxAccess.id(exchange), changes(exchange, message)));
+    return Map.of("watcherId", watchers.add(exchange.sandbox(), changes(exchange, message)));
   }
 
   private Map<String, ?> events(Exchange exchange, ConnectMessage message) {
     access.sandbox(exchange); // fails if the sandbox has ended
-    return Map.of(
-        "events", watchers.events(SandboxAccess.id(exchange), message.requiredText("watcherId")));
+    return Map.of("events", watchers.events(exchange.sandbox(), message.requiredText("watcherId")));
   }
 
   private Map<String, ?> removeWatcher(Exchange exchange, ConnectMessage message) {
-    watchers.remove(SandboxAccess.id(exchange), message.requiredText("watcherId"));
+    watchers.remove(exchange.sandbox(), message.requiredText("watcherId"));
     return Map.of();
   }
 }

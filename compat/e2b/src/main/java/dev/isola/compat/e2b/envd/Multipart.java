@@ -20,7 +20,7 @@ final class Multipart {
   private static final Pattern BOUNDARY =
       Pattern.compile(";\\s*boundary=(?:\"([^\"]{1,200})\"|([^\\s;\"]{1,200}))");
   private static final Pattern NAME = Pattern.compile(";\\s*name=\"([^\"]*)\"");
-  private static final Pattern FILE = Pattern.compile(";\\s*filename=\"((?:[^\"\\\\]|\\\\.)*)\"");
+  private static final Pattern FILE = Pattern.compile(";\\s*filename=\"((?:[^\"\\\\]|\\\\.)*+)\"");
   private static final Pattern ENCODED_FILE =
       Pattern.compile(";\\s*filename\\*=utf-8''([^;\\s]*)", Pattern.CASE_INSENSITIVE);
 

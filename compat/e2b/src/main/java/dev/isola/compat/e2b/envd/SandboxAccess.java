@@ -3,7 +3,6 @@ package dev.isola.compat.e2b.envd;
 import dev.isola.server.context.SandboxResolver;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
-import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
@@ -41,7 +40,7 @@ final class SandboxAccess {
 
   /** Returns the sandbox of a request, resuming it if necessary. */
   Sandbox sandbox(Exchange exchange) {
-    return sandbox(id(exchange));
+    return sandbox(exchange.sandbox());
   }
 
   Sandbox sandbox(SandboxId id) {
@@ -58,10 +57,6 @@ final class SandboxAccess {
 
   private static boolean isEnd(SandboxState state) {
     return state == SandboxState.TERMINATING || state == SandboxState.DESTROYED;
-  }
-
-  static SandboxId id(Exchange exchange) {
-    return SandboxIds.of(exchange.path("id"));
   }
 
   /** Returns the sandbox of a request and the user named in its credentials. */

@@ -1,12 +1,12 @@
 package dev.isola.compat.e2b.envd;
 
+import dev.isola.codec.digest.Sha256;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Optional;
@@ -43,13 +43,7 @@ record UrlSignature(
   String compute(String token) {
     String text =
         path + ":" + operation + ":" + user + ":" + token + expiration.map(e -> ":" + e).orElse("");
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return PREFIX + Base64.getEncoder().withoutPadding().encodeToString(hash);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256 is not available", e);
-    }
+    return PREFIX + Base64.getEncoder().withoutPadding().encodeToString(Sha256.of(text));
   }
 
   boolean isValidFor(String token) {

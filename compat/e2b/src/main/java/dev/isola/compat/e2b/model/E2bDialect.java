@@ -24,7 +24,7 @@ public enum E2bDialect implements ApiDialect {
     }
 
     @Override
-    public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+    public Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
       if (keys.tokens().find(secret).isPresent()) {
         throw Credentials.forbidden("the control plane does not accept sandbox tokens");
       }
@@ -63,21 +63,25 @@ public enum E2bDialect implements ApiDialect {
   }
 
   @Override
+  public SandboxId sandbox(String identifier) {
+    return E2bSandboxIds.of(identifier);
+  }
+
+  @Override
   public List<String> secrets(Function<String, List<String>> headers) {
     return headers.apply(E2bCredentials.ENVD_HEADER);
   }
 
   @Override
-  public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+  public Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
     return sandbox
-        .map(SandboxId::new)
         .filter(id -> keys.tokens().isStableToken(id, E2bCredentials.ENVD, secret))
         .map(id -> ENVD_KEY);
   }
 
   @Override
-  public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
-    E2bError error = of(fault, sandbox.orElse(""));
+  public ErrorResponse error(Fault fault, String requestId, Optional<SandboxId> sandbox) {
+    E2bError error = of(fault, sandbox.map(SandboxId::value).orElse(""));
     return new ErrorResponse(error.status(), "application/json", error.body());
   }
 }

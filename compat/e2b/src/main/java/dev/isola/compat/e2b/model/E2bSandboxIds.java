@@ -1,5 +1,11 @@
 package dev.isola.compat.e2b.model;
 
+import dev.isola.server.route.SandboxIds;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+
 /**
  * Ids of sandboxes as E2B's clients write them. The first versions append the {@code clientID} of
  * the response that named the sandbox.
@@ -13,8 +19,20 @@ public final class E2bSandboxIds {
 
   private E2bSandboxIds() {}
 
-  /** Returns an id without the suffix. */
-  public static String withoutSuffix(String id) {
-    return id.endsWith(SUFFIX) ? id.substring(0, id.length() - SUFFIX.length()) : id;
+  /**
+   * Parses an id, with or without the suffix.
+   *
+   * @throws dev.isola.spi.error.NotFound when it is not a valid id
+   */
+  static SandboxId of(String text) {
+    String id = text.endsWith(SUFFIX) ? text.substring(0, text.length() - SUFFIX.length()) : text;
+    return SandboxIds.find(id).orElseThrow(() -> unknown(text));
+  }
+
+  /** Returns the error for a sandbox that does not exist. */
+  public static SandboxException unknown(String id) {
+    return Fault.of(
+            ErrorCode.SANDBOX_NOT_FOUND, "sandbox " + id + " does not exist", "list the sandboxes")
+        .exception();
   }
 }

@@ -25,27 +25,30 @@ public record InsecureDialect(ApiDialect dialect, InsecureAccess access) impleme
   }
 
   @Override
+  public SandboxId sandbox(String identifier) {
+    return dialect.sandbox(identifier);
+  }
+
+  @Override
   public List<String> secrets(Function<String, List<String>> headers) {
     return dialect.secrets(headers);
   }
 
   @Override
-  public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
+  public Optional<ApiKey> key(String secret, Optional<SandboxId> sandbox, ApiKeys keys) {
     return dialect.key(secret, sandbox, keys);
   }
 
   @Override
   public Optional<ApiKey> anonymousKey(
-      Function<String, List<String>> headers, Optional<String> sandbox) {
+      Function<String, List<String>> headers, Optional<SandboxId> sandbox) {
     return sandbox
-        .filter(SandboxId::isValid)
-        .map(SandboxId::new)
         .filter(id -> access.isOpen(id, header -> !headers.apply(header).isEmpty()))
         .map(_ -> ANONYMOUS_KEY);
   }
 
   @Override
-  public ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox) {
+  public ErrorResponse error(Fault fault, String requestId, Optional<SandboxId> sandbox) {
     return dialect.error(fault, requestId, sandbox);
   }
 }

@@ -10,6 +10,7 @@ import dev.isola.compat.e2b.template.E2bTemplates;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.volume.HelperProfile;
 import dev.isola.engine.volume.VolumeFiles;
+import dev.isola.server.content.FileListing;
 import dev.isola.server.content.FileResponse;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.AnyObjectShape;
@@ -141,16 +142,11 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
           .exception();
     }
     try (Stream<FileInfo> found = target.files().list(target.path(), depth)) {
-      List<Map<String, Object>> all =
-          found.limit(MAX_ENTRIES + 1L).map(VolumeContentRoutes::entry).toList();
-      if (all.size() > MAX_ENTRIES) {
-        throw Fault.of(
-                ErrorCode.RESOURCE_LIMIT,
-                "there are more than " + MAX_ENTRIES + " entries",
-                "list a subdirectory, or use a smaller depth")
-            .exception();
-      }
-      exchange.json(200, all);
+      exchange.json(
+          200,
+          FileListing.of(found, MAX_ENTRIES, "the directory").stream()
+              .map(VolumeContentRoutes::entry)
+              .toList());
     }
   }
 

@@ -68,23 +68,10 @@ final class VolumeTokens {
     settings.put(SCOPE, volume, Json.text(json));
   }
 
-  /**
-   * Returns the hashes of a volume's tokens. A token that an earlier version stored in plain text
-   * is replaced by its hash and stays valid.
-   */
   private List<String> hashes(String volume) {
-    E2bRequestBody json =
-        settings
-            .get(SCOPE, volume)
-            .map(text -> new E2bRequestBody(Json.parseObject(text)))
-            .orElse(NONE);
-    if (json.text("token").isEmpty()) {
-      return json.texts("tokens");
-    }
-    List<String> hashes = List.of(TokenHash.of(json.required("token")));
-    put(volume, hashes);
-    return hashes;
+    return settings
+        .get(SCOPE, volume)
+        .map(text -> new E2bRequestBody(Json.parseObject(text)).texts("tokens"))
+        .orElse(List.of());
   }
-
-  private static final E2bRequestBody NONE = new E2bRequestBody(Map.of());
 }

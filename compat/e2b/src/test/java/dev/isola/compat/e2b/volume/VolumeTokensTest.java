@@ -61,18 +61,4 @@ class VolumeTokensTest {
     tokens.revokeAll("v1");
     assertThat(tokens.isValid("v1", token)).isFalse();
   }
-
-  @Test
-  void plaintextTokensAreHashedAndStayValid() {
-    String token = "ab".repeat(32);
-    ledger
-        .settings()
-        .put(
-            VolumeTokens.SCOPE,
-            "v1",
-            "{\"volumeID\":\"v1\",\"name\":\"old\",\"token\":\"" + token + "\"}");
-    assertThat(tokens.isValid("v1", token)).isTrue();
-    assertThat(ledger.settings().all(VolumeTokens.SCOPE).toString()).doesNotContain(token);
-    assertThat(tokens.isValid("v1", token)).isTrue();
-  }
 }

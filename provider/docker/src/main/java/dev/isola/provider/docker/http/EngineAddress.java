@@ -2,6 +2,7 @@ package dev.isola.provider.docker.http;
 
 import dev.isola.codec.http.ChannelTransport;
 import dev.isola.codec.http.HttpTransport;
+import dev.isola.codec.http.TlsTransport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;

@@ -3,7 +3,7 @@ package dev.isola.provider.docker.http;
 import dev.isola.codec.http.HttpConnection;
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.http.HttpTransport;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

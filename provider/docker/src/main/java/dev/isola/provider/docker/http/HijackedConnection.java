@@ -1,7 +1,7 @@
 package dev.isola.provider.docker.http;
 
 import dev.isola.codec.http.HttpConnection;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

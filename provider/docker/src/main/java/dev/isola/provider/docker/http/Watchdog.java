@@ -1,6 +1,6 @@
 package dev.isola.provider.docker.http;
 
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;

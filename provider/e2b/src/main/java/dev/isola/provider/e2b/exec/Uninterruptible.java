@@ -1,5 +1,6 @@
 package dev.isola.provider.e2b.exec;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -15,12 +16,12 @@ final class Uninterruptible {
     CompletableFuture<Void> done =
         CompletableFuture.runAsync(
             action, task -> Thread.ofVirtual().name("e2b-apart").start(task));
-    long end = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     boolean interrupted = false;
     try {
       while (true) {
         try {
-          done.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+          done.get(deadline.leftNanos(), TimeUnit.NANOSECONDS);
           return;
         } catch (InterruptedException e) {
           interrupted = true;

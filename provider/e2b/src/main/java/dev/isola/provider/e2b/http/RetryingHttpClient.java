@@ -1,5 +1,6 @@
 package dev.isola.provider.e2b.http;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.Bytes;
 import java.io.IOException;
 import java.io.InputStream;
@@ -56,14 +57,18 @@ public final class RetryingHttpClient implements AutoCloseable {
 
   /** Sends a request and returns the complete response. */
   public HttpAnswer send(HttpCall call, Duration timeout) {
-    long end = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     for (int tries = 1; ; tries++) {
       HttpResponse<byte[]> response =
           exchange(
-              call, BodyHandlers.limiting(BodyHandlers.ofByteArray(), MAX_RESPONSE), left(end));
+              call,
+              BodyHandlers.limiting(BodyHandlers.ofByteArray(), MAX_RESPONSE),
+              deadline.left());
       HttpAnswer answer =
           new HttpAnswer(response.statusCode(), response.headers(), Bytes.of(response.body()));
-      if (answer.status() != 429 || tries == MAX_ATTEMPTS || !pauseBeforeRetry(call, answer, end)) {
+      if (answer.status() != 429
+          || tries == MAX_ATTEMPTS
+          || !pauseBeforeRetry(call, answer, deadline)) {
         return answer;
       }
     }
@@ -123,7 +128,7 @@ public final class RetryingHttpClient implements AutoCloseable {
   }
 
   /** Waits as long as the service asks for, if the deadline allows it. */
-  private static boolean pauseBeforeRetry(HttpCall call, HttpAnswer answer, long end) {
+  private static boolean pauseBeforeRetry(HttpCall call, HttpAnswer answer, Deadline deadline) {
     long seconds =
         answer
             .headers()
@@ -133,7 +138,7 @@ public final class RetryingHttpClient implements AutoCloseable {
             .orElse(Long.MAX_VALUE);
     boolean again =
         call.content().filter(HttpCall.Content.StreamContent.class::isInstance).isEmpty();
-    if (!again || seconds > MAX_RETRY_SECONDS || left(end).toSeconds() <= seconds) {
+    if (!again || seconds > MAX_RETRY_SECONDS || deadline.left().toSeconds() <= seconds) {
       return false;
     }
     try {
@@ -143,10 +148,6 @@ public final class RetryingHttpClient implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw HttpErrors.cancelled(call);
     }
-  }
-
-  private static Duration left(long end) {
-    return Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime()));
   }
 
   /** Aborts the requests in progress. */

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.StreamAgentChannel;
@@ -49,17 +50,17 @@ public record ChannelOpener(
    * @throws AgentAbsentException if the sandbox does not exist, or no agent answers in it
    */
   public AgentChannel open(Duration timeout, UnaryOperator<InputStream> watch) throws IOException {
-    long end = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     Socket plain = new Socket();
     boolean open = false;
     try {
-      plain.connect(new InetSocketAddress(address.host(), address.port()), millis(end));
+      plain.connect(new InetSocketAddress(address.host(), address.port()), millis(deadline));
       plain.setTcpNoDelay(true);
-      plain.setSoTimeout(millis(end));
+      plain.setSoTimeout(millis(deadline));
       Socket socket = address.tls() ? secure(plain) : plain;
       socket.getOutputStream().write(head(timeout).getBytes(ISO_8859_1));
       socket.getOutputStream().flush();
-      TimedInput timed = new TimedInput(socket, end);
+      TimedInput timed = new TimedInput(socket, deadline);
       BufferedInputStream in = new BufferedInputStream(timed, BUFFER);
       upgrade(in);
       in.mark(1);
@@ -182,12 +183,9 @@ public record ChannelOpener(
     return new IOException(text + " instead of 101");
   }
 
-  private static int millis(long end) throws SocketTimeoutException {
-    long left = (end - System.nanoTime()) / 1_000_000;
-    if (left <= 0) {
-      throw new SocketTimeoutException("the time is over");
-    }
-    return (int) Math.min(left, Integer.MAX_VALUE);
+  private static int millis(Deadline deadline) throws SocketTimeoutException {
+    Duration left = deadline.leftOrElseThrow(() -> new SocketTimeoutException("the time is over"));
+    return (int) Math.min(left.toMillis(), Integer.MAX_VALUE);
   }
 
   private static void close(Socket socket) {
@@ -202,13 +200,13 @@ public record ChannelOpener(
   private static final class TimedInput extends InputStream {
     private final Socket socket;
     private final InputStream in;
-    private final long end;
+    private final Deadline deadline;
     private volatile boolean timed = true;
 
-    TimedInput(Socket socket, long end) throws IOException {
+    TimedInput(Socket socket, Deadline deadline) throws IOException {
       this.socket = socket;
       this.in = socket.getInputStream();
-      this.end = end;
+      this.deadline = deadline;
     }
 
     void withoutDeadline() throws IOException {
@@ -225,7 +223,7 @@ public record ChannelOpener(
     @Override
     public int read(byte[] target, int offset, int length) throws IOException {
       if (timed) {
-        socket.setSoTimeout(millis(end));
+        socket.setSoTimeout(millis(deadline));
       }
       return in.read(target, offset, length);
     }

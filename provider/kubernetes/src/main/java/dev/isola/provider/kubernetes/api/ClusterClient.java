@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;

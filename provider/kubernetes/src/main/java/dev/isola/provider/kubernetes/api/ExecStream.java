@@ -3,7 +3,7 @@ package dev.isola.provider.kubernetes.api;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.Secret;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

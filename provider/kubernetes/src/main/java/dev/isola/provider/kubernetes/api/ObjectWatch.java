@@ -1,7 +1,7 @@
 package dev.isola.provider.kubernetes.api;
 
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

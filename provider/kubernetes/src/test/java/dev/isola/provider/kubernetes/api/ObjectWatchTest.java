@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.codec.json.JsonValue;
-import dev.isola.link.Deadline;
+import dev.isola.codec.time.Deadline;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.ProviderUnavailable;

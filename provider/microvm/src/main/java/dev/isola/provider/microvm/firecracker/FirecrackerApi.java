@@ -5,6 +5,7 @@ import dev.isola.codec.http.HttpConnection;
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
+import dev.isola.codec.time.Deadline;
 import java.io.IOException;
 import java.net.SocketException;
 import java.net.StandardProtocolFamily;
@@ -15,7 +16,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -98,7 +98,7 @@ final class FirecrackerApi {
    * @param alive whether the process runs, so that it is worth waiting
    */
   void awaitReady(BooleanSupplier alive, Duration timeout) throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (true) {
       try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
         channel.connect(UnixDomainSocketAddress.of(socket));
@@ -107,11 +107,10 @@ final class FirecrackerApi {
         if (!alive.getAsBoolean()) {
           throw new IOException("Firecracker did not start", notYet);
         }
-        if (System.nanoTime() - deadline >= 0) {
+        if (!deadline.pause(POLL_INTERVAL)) {
           throw new IOException(
               "Firecracker did not start within " + timeout.toMillis() + " ms", notYet);
         }
-        LockSupport.parkNanos(POLL_INTERVAL.toNanos());
       }
     }
   }

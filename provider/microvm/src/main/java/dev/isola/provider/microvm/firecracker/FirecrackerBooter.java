@@ -1,7 +1,6 @@
 package dev.isola.provider.microvm.firecracker;
 
-import static dev.isola.provider.microvm.MachineHost.left;
-
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.image.Image;
 import dev.isola.host.launch.LaunchPlan;
 import dev.isola.host.launch.NetworkRecord;
@@ -144,9 +143,9 @@ final class FirecrackerBooter implements Booter {
     return check.program().orElseThrow();
   }
 
-  private FirecrackerCommand command(SandboxId id, SandboxFolder folder) {
+  private FirecrackerCommand command(SandboxId id, SandboxFolder folder) throws IOException {
     return FirecrackerCommand.of(
-        program(), folder.path(), SandboxUserIds.of(context.instance(), id));
+        program(), folder.path(), SandboxUserIds.of(context.instance(), id, folder.path()));
   }
 
   @Override
@@ -159,7 +158,7 @@ final class FirecrackerBooter implements Booter {
 
   @Override
   public AgentProcess boot(BootRequest request) throws IOException {
-    long deadline = System.nanoTime() + request.timeout().toNanos();
+    Deadline deadline = Deadline.in(request.timeout());
     SandboxSpec spec = request.spec();
     NetworkRecord.of(spec).write(request.folder());
     Image image = host.acquireImage(spec, request.folder());
@@ -191,11 +190,11 @@ final class FirecrackerBooter implements Booter {
   public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
     host.awaitEmpty(id);
-    return start(id, folder, System.nanoTime() + timeout.toNanos());
+    return start(id, folder, Deadline.in(timeout));
   }
 
   /** Starts the machine of a sandbox from its template. */
-  private AgentProcess start(SandboxId id, SandboxFolder sandbox, long deadline)
+  private AgentProcess start(SandboxId id, SandboxFolder sandbox, Deadline deadline)
       throws IOException {
     Machine machine = MachineFolder.of(sandbox).readMachine();
     MachineSize size = machine.size();
@@ -204,11 +203,11 @@ final class FirecrackerBooter implements Booter {
     FirecrackerFolder folder = command.folder();
     folder.clear();
     folder.link(root, FirecrackerFolder.ROOT_DISK);
-    templates.link(folder, program(), host.bootFiles().files(), size, root, left(deadline));
+    templates.link(folder, program(), host.bootFiles().files(), size, root, deadline.left());
     AgentProcess process = run(id, sandbox, command, deadline);
     FirecrackerApi api = new FirecrackerApi(folder.api());
     try {
-      api.awaitReady(process::isAlive, left(deadline));
+      api.awaitReady(process::isAlive, deadline.left());
       folder.protect();
     } catch (IOException e) {
       throw startFailed(id, e);
@@ -217,8 +216,8 @@ final class FirecrackerBooter implements Booter {
         InitListener.bind(folder.agentSocket(), folder::giveToUser, process::isAlive)) {
       new FirecrackerMachine(api)
           .restore(
-              new Hardware(size.processors(), size.memoryMb(), Optional.empty()), left(deadline));
-      listener.boot(host.bootRecord(sandbox), left(deadline));
+              new Hardware(size.processors(), size.memoryMb(), Optional.empty()), deadline.left());
+      listener.boot(host.bootRecord(sandbox), deadline.left());
     } catch (IOException e) {
       throw startFailed(id, e);
     }
@@ -231,7 +230,7 @@ final class FirecrackerBooter implements Booter {
 
   /** Starts Firecracker in the control groups of the sandbox and in a network without devices. */
   private AgentProcess run(
-      SandboxId id, SandboxFolder sandbox, FirecrackerCommand command, long deadline) {
+      SandboxId id, SandboxFolder sandbox, FirecrackerCommand command, Deadline deadline) {
     LaunchPlan plan = host.plan(id, sandbox, command.folder().api());
     List<String> words = new ArrayList<>(List.of("unshare", "--net"));
     if (!SandboxUserIds.rangesAvailable()) {
@@ -240,7 +239,7 @@ final class FirecrackerBooter implements Booter {
     words.addAll(List.of("--wd", command.folder().path().toString(), "--"));
     words.addAll(command.words());
     plan.run(words);
-    return host.launch(id, plan, left(deadline));
+    return host.launch(id, plan, deadline.left());
   }
 
   @Override

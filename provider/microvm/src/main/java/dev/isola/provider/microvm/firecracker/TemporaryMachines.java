@@ -1,5 +1,6 @@
 package dev.isola.provider.microvm.firecracker;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentChannel;
@@ -69,7 +70,7 @@ final class TemporaryMachines {
     Path own = folders.create();
     try {
       FirecrackerCommand command =
-          limited(FirecrackerCommand.of(program, own, SandboxUserIds.of(instance, ID)));
+          limited(FirecrackerCommand.of(program, own, SandboxUserIds.of(instance, ID, own)));
       FirecrackerFolder folder = command.folder();
       folder.create();
       folder.link(boot.kernel(), FirecrackerFolder.KERNEL);
@@ -83,15 +84,14 @@ final class TemporaryMachines {
         folder.giveToUser(folder.file(FirecrackerFolder.ROOT_DISK));
       }
       folder.giveToUser(scratch);
-      long deadline = System.nanoTime() + timeout.toNanos();
+      Deadline deadline = Deadline.in(timeout);
       try (FirecrackerProcess process = FirecrackerProcess.start(command, timeout);
           InitListener listener =
               InitListener.bind(folder.agentSocket(), folder::giveToUser, process::isAlive)) {
         folder.protect();
         FirecrackerMachine machine = new FirecrackerMachine(new FirecrackerApi(folder.api()));
         machine.boot(new Hardware(size.processors(), size.memoryMb(), Optional.empty()));
-        Duration left = Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
-        try (AgentChannel _ = listener.awaitWaiting(left)) {
+        try (AgentChannel _ = listener.awaitWaiting(deadline.left())) {
           use.apply(machine, folder);
         }
       }

@@ -1,7 +1,6 @@
 package dev.isola.provider.microvm.qemu;
 
-import static dev.isola.provider.microvm.MachineHost.left;
-
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.image.Image;
 import dev.isola.host.launch.NetworkRecord;
@@ -156,13 +155,14 @@ final class QemuBooter implements Booter {
   }
 
   @Override
-  public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive) {
+  public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
+      throws IOException {
     return machines.connector(id, folder);
   }
 
   @Override
   public AgentProcess boot(BootRequest request) throws IOException {
-    long deadline = System.nanoTime() + request.timeout().toNanos();
+    Deadline deadline = Deadline.in(request.timeout());
     SandboxId id = request.spec().id();
     SandboxFolder folder = request.folder();
     Machine machine = prepare(request);
@@ -228,7 +228,7 @@ final class QemuBooter implements Booter {
   @Override
   public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     host.awaitEmpty(id);
     Machine machine = MachineFolder.of(folder).readMachine();
     Optional<Origin> origin =
@@ -238,7 +238,7 @@ final class QemuBooter implements Booter {
     return start(id, folder, machine, origin, deadline);
   }
 
-  private Template template(Machine machine, Disks disks, long deadline) throws IOException {
+  private Template template(Machine machine, Disks disks, Deadline deadline) throws IOException {
     return templates.of(
         program(),
         accelerator(),
@@ -246,11 +246,15 @@ final class QemuBooter implements Booter {
         machine.size(),
         host.rootDisk(machine),
         disks,
-        left(deadline));
+        deadline.left());
   }
 
   private AgentProcess start(
-      SandboxId id, SandboxFolder folder, Machine machine, Optional<Origin> origin, long deadline)
+      SandboxId id,
+      SandboxFolder folder,
+      Machine machine,
+      Optional<Origin> origin,
+      Deadline deadline)
       throws IOException {
     AgentProcess process =
         machines.run(id, folder, machine, program(), accelerator(), origin, deadline);
@@ -312,12 +316,15 @@ final class QemuBooter implements Booter {
           "a fork of the processes of sandbox " + record.id() + ", because " + obstacle.get());
     }
     return saved.save(
-        record, folder, SandboxUserIds.of(context.instance(), record.id()), context.dataFolder());
+        record,
+        folder,
+        SandboxUserIds.of(context.instance(), record.id(), folder.path()),
+        context.dataFolder());
   }
 
   @Override
   public RestoredSandbox restore(BootRequest request, SavedSandbox origin) throws IOException {
-    long deadline = System.nanoTime() + request.timeout().toNanos();
+    Deadline deadline = Deadline.in(request.timeout());
     SandboxId id = request.spec().id();
     MachineFolder source = new MachineFolder(origin.folder());
     Machine machine = prepare(request);

@@ -1,7 +1,6 @@
 package dev.isola.provider.microvm.qemu;
 
-import static dev.isola.provider.microvm.MachineHost.left;
-
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.LaunchPlan;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.MachineArchitecture;
@@ -49,14 +48,14 @@ final class QemuMachines {
   record Origin(Optional<Path> memory, Path state) {}
 
   /** Returns a connector to the agent of a sandbox, over which it also gets its boot record. */
-  VirtioPortConnector connector(SandboxId id, SandboxFolder folder) {
+  VirtioPortConnector connector(SandboxId id, SandboxFolder folder) throws IOException {
     VirtioPortConnector connector =
         new VirtioPortConnector(
             new QemuPort(
                 MachineFolder.of(folder).controlSocket(),
                 folder.path(),
-                paths(id, folder)::of,
-                user(id)));
+                paths(folder)::of,
+                user(id, folder)));
     connectors.put(id, connector);
     return connector;
   }
@@ -69,26 +68,22 @@ final class QemuMachines {
     }
   }
 
-  private HostPaths paths(SandboxId id, SandboxFolder folder) {
-    return new HostPaths(context.dataFolder(), folder.path(), users(id).hasRange());
-  }
-
-  private SandboxUserIds users(SandboxId id) {
-    return SandboxUserIds.of(context.instance(), id);
+  private HostPaths paths(SandboxFolder folder) {
+    return new HostPaths(context.dataFolder(), folder.path(), SandboxUserIds.rangesAvailable());
   }
 
   /** Returns the user that the QEMU of a sandbox runs as; empty for that of the server. */
-  private OptionalLong user(SandboxId id) {
-    SandboxUserIds users = users(id);
+  private OptionalLong user(SandboxId id, SandboxFolder folder) throws IOException {
+    SandboxUserIds users = SandboxUserIds.of(context.instance(), id, folder.path());
     return users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty();
   }
 
   /** Gives the machine that runs its boot record, and waits until it is set up. */
-  void boot(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
+  void boot(SandboxId id, SandboxFolder folder, Deadline deadline) throws IOException {
     try {
       VirtioPortConnector known = connectors.get(id);
       VirtioPortConnector connector = known == null ? connector(id, folder) : known;
-      connector.boot(host.bootRecord(folder), left(deadline));
+      connector.boot(host.bootRecord(folder), deadline.left());
     } catch (IOException e) {
       throw AgentStarter.startFailed(id, "the machine does not answer: " + e.getMessage(), e);
     }
@@ -106,14 +101,15 @@ final class QemuMachines {
       QemuProgram program,
       Accelerator accelerator,
       Optional<Origin> origin,
-      long deadline)
+      Deadline deadline)
       throws IOException {
     MachineFolder files = MachineFolder.of(folder);
     files.removeSockets();
-    if (user(id).isPresent()) { // QEMU opens it again for writing when the state is loaded
-      Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(user(id).getAsLong()));
+    OptionalLong user = user(id, folder);
+    if (user.isPresent()) { // QEMU opens it again for writing when the state is loaded
+      Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(user.getAsLong()));
     }
-    HostPaths paths = paths(id, folder);
+    HostPaths paths = paths(folder);
     BootFiles.Boot boot = host.bootFiles().files();
     LaunchPlan plan = host.plan(id, folder, files.controlSocket());
     origin.ifPresent(
@@ -133,18 +129,18 @@ final class QemuMachines {
             false,
             origin.isPresent(),
             false,
-            user(id));
+            user);
     List<String> words = new ArrayList<>(List.of("unshare", "--net"));
-    if (user(id).isEmpty()) {
+    if (user.isEmpty()) {
       words.add("--map-current-user");
     }
     words.add("--");
     words.addAll(arguments.words());
     plan.run(words);
-    AgentProcess process = host.launch(id, plan, left(deadline));
+    AgentProcess process = host.launch(id, plan, deadline.left());
     if (origin.isPresent()) {
       try (Qmp qmp = Qmp.connect(files.controlSocket())) {
-        qmp.load(STATE_DESCRIPTOR, origin.get().memory().isEmpty(), left(deadline));
+        qmp.load(STATE_DESCRIPTOR, origin.get().memory().isEmpty(), deadline.left());
       }
     }
     return process;

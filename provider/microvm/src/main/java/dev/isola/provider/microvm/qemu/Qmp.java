@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
+import dev.isola.codec.time.Deadline;
 import dev.isola.link.AgentAbsentException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -18,7 +19,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * A connection to the control socket of QEMU (QMP). QEMU talks to an untrusted guest, so that every
@@ -57,7 +57,7 @@ final class Qmp implements AutoCloseable {
 
   /** QEMU creates the socket a moment before it listens. */
   private static SocketChannel open(Path path) throws IOException {
-    long deadline = System.nanoTime() + LISTEN_TIMEOUT.toNanos();
+    Deadline deadline = Deadline.in(LISTEN_TIMEOUT);
     while (true) {
       SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
       try {
@@ -65,10 +65,9 @@ final class Qmp implements AutoCloseable {
         return socket;
       } catch (IOException e) {
         socket.close();
-        if (!(e instanceof ConnectException) || System.nanoTime() - deadline >= 0) {
+        if (!(e instanceof ConnectException) || !deadline.pause(POLL_INTERVAL)) {
           throw new AgentAbsentException("QEMU does not listen on " + path, e);
         }
-        LockSupport.parkNanos(POLL_INTERVAL.toNanos());
       }
     }
   }
@@ -167,7 +166,7 @@ final class Qmp implements AutoCloseable {
         Map.of("max-bandwidth", 8L << 30, "downtime-limit", 60_000),
         timeout);
     execute("migrate", Map.of("uri", "unix:" + target), timeout);
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.in(timeout);
     while (true) {
       Map<String, Object> progress = execute("query-migrate", Map.of(), timeout);
       String status = String.valueOf(progress.get("status"));
@@ -178,10 +177,9 @@ final class Qmp implements AutoCloseable {
         throw new IOException(
             "QEMU could not save the machine: " + progress.getOrDefault("error-desc", status));
       }
-      if (System.nanoTime() - deadline >= 0) {
+      if (!deadline.pause(POLL_INTERVAL)) {
         throw new IOException("QEMU did not save the machine within " + timeout.toMillis() + " ms");
       }
-      LockSupport.parkNanos(POLL_INTERVAL.toNanos());
     }
   }
 

@@ -88,7 +88,6 @@ final class SavedMachines {
   InputStream archive(SavedSandbox saved) throws IOException {
     MachineFolder machine = new MachineFolder(saved.folder());
     SavedArchive.tar(
-        saved.folder(),
         List.of(
             "--create",
             "--sparse",
@@ -108,7 +107,6 @@ final class SavedMachines {
       SavedArchive.requireFiles(folder, List.of("shape", "machine", "state", DISK_ARCHIVE));
       Secret secret = SavedArchive.readSecret(folder);
       SavedArchive.tar(
-          folder,
           List.of(
               "--extract",
               "--file=" + folder.resolve(DISK_ARCHIVE),

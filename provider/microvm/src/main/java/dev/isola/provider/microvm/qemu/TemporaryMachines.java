@@ -1,6 +1,7 @@
 package dev.isola.provider.microvm.qemu;
 
 import dev.isola.codec.proc.ProcessStat;
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.link.local.ProcessFolders;
 import dev.isola.link.local.TreeRemoval;
@@ -14,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -93,17 +93,16 @@ final class TemporaryMachines {
       builder.environment().clear();
       Process started = builder.start();
       process = started;
-      long deadline = System.nanoTime() + timeout.toNanos();
+      Deadline deadline = Deadline.in(timeout);
       while (!Files.exists(controlSocket())) {
         if (!started.isAlive()) {
           String text = Files.readString(messages, StandardCharsets.UTF_8).strip();
           throw new IOException(
               "QEMU did not start: " + text.substring(0, Math.min(text.length(), MAX_MESSAGE)));
         }
-        if (System.nanoTime() - deadline >= 0) {
+        if (!deadline.pause(POLL_INTERVAL)) {
           throw new IOException("QEMU did not start within " + timeout.toMillis() + " ms");
         }
-        LockSupport.parkNanos(POLL_INTERVAL.toNanos());
       }
     }
 
