@@ -1,8 +1,12 @@
 package dev.isola.host.launch;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
@@ -15,6 +19,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -23,8 +28,10 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -37,17 +44,23 @@ public final class SandboxProbe {
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
   private static final String FILE = "trials";
   private static final String FOLDER = "trial";
+  private static final String LOCK = "trial.lock";
+
+  /** One for each lock file: the kernel's locks do not exclude other threads of a process. */
+  private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
+
   private static final int MAX_PROBLEM_LENGTH = 400;
 
   private final ProviderContext context;
   private final Path file;
   private final InstalledProgram agent;
   private final InstalledProgram launcher;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final Path lockFile;
 
   public SandboxProbe(ProviderContext context) {
     this.context = context;
     this.file = context.dataFolder().resolve(FILE);
+    this.lockFile = context.dataFolder().resolve(LOCK).toAbsolutePath().normalize();
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
     this.launcher = LauncherBinary.in(programs);
@@ -82,6 +95,7 @@ public final class SandboxProbe {
 
   /** Returns why the probe fails; empty if it succeeds. */
   public Optional<String> failure(ProbeRequest request) {
+    ReentrantLock lock = LOCKS.computeIfAbsent(lockFile, _ -> new ReentrantLock());
     lock.lock();
     try {
       String identity = identity(request);
@@ -121,8 +135,12 @@ public final class SandboxProbe {
     SandboxSpec spec = spec(request);
     SandboxSpec fork = spec(request);
     ProviderContext apart = probeContext();
-    try (LocalProvider provider =
-        new LocalProvider(apart, new IsolatedBooter(apart, request.isolator()))) {
+    try (FileChannel running = FileChannel.open(lockFile, CREATE, WRITE);
+        LocalProvider provider =
+            new LocalProvider(apart, new IsolatedBooter(apart, request.isolator()))) {
+      if (running.tryLock() != null) {
+        destroyLeftovers(provider);
+      }
       try {
         Sandbox sandbox = provider.create(spec);
         if (request.memory()) {
@@ -138,13 +156,25 @@ public final class SandboxProbe {
         provider.destroy(fork.id(), DestroyOptions.FORCE);
         provider.destroy(spec.id(), DestroyOptions.FORCE);
       }
+    } catch (IOException e) {
+      throw unusable(lockFile, e);
+    }
+  }
+
+  /**
+   * Destroys the sandboxes of processes that were killed during a probe. The caller holds the lock
+   * that every probe holds, so no other probe needs them.
+   */
+  private static void destroyLeftovers(LocalProvider provider) {
+    for (InventoryItem left : provider.inventory()) {
+      provider.destroy(left.id(), DestroyOptions.FORCE);
     }
   }
 
   /**
    * Returns the spec of a short-lived sandbox: if this process is killed, it ends by itself and the
-   * next create cleans up. Its id is shorter by as much as its folder is longer, so that the paths
-   * of its sockets are not too long where those of other sandboxes are not.
+   * next probe removes what is left. Its id is shorter by as much as its folder is longer, so that
+   * the paths of its sockets are not too long where those of other sandboxes are not.
    */
   private static SandboxSpec spec(ProbeRequest request) {
     String id = SandboxId.random(new SecureRandom()).value();
@@ -166,13 +196,17 @@ public final class SandboxProbe {
           folder,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
     } catch (IOException e) {
-      throw Fault.of(
-              ErrorCode.PROVIDER_UNAVAILABLE,
-              "the folder " + folder + " cannot be created: " + e.getMessage(),
-              "check the permissions of the data folder")
-          .exception(e);
+      throw unusable(folder, e);
     }
     return new ProviderContext(context.instance(), folder, context.sharedFolder(), context.clock());
+  }
+
+  private static SandboxException unusable(Path path, IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            path + " cannot be created: " + e.getMessage(),
+            "check the permissions of the data folder")
+        .exception(e);
   }
 
   private Optional<Optional<String>> lastResult(ProbeRequest request, String identity) {

@@ -1,23 +1,30 @@
 package dev.isola.server.limit;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The open connections of the server, and which of them must be closed to keep {@link
  * ConnectionLimits}. A new connection always finds room as long as there is one without a
- * credential, or an idle one: of those without a credential, the one that has waited longest for a
- * request is closed. The fuller the server, the shorter the time in which a client must send the
- * head of a request.
+ * credential, or an idle one. Of those without a credential, the one that is idle for the longest
+ * time is closed, if that is longer than a client needs to send the head of a request; otherwise
+ * the one on which nothing has begun or ended for the longest time. So a new connection has the
+ * time in which as many others arrive as there is room for, also while all others are busy with
+ * requests.
  *
  * @param <C> a connection, by identity
  */
 public final class ConnectionTable<C> {
+  /** A connection that is idle for longer is closed before one with a request. */
+  private static final Duration HEAD_TIME = Duration.ofSeconds(1);
+
   private static final class Entry {
     /** What the client is counted by; empty for a trusted proxy. */
     final String network;
@@ -27,6 +34,9 @@ public final class ConnectionTable<C> {
 
     boolean authenticated;
     int requests;
+
+    /** When it was opened, or a request on it began or ended. */
+    long touchedNanos;
 
     Entry(String network) {
       this.network = network;
@@ -38,6 +48,7 @@ public final class ConnectionTable<C> {
   }
 
   private final ConnectionLimits limits;
+  private final LongSupplier nanoTime;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<C, Entry> all = new HashMap<>();
 
@@ -50,7 +61,12 @@ public final class ConnectionTable<C> {
   private final Map<String, Integer> perNetwork = new HashMap<>();
 
   public ConnectionTable(ConnectionLimits limits) {
+    this(limits, System::nanoTime);
+  }
+
+  ConnectionTable(ConnectionLimits limits, LongSupplier nanoTime) {
     this.limits = limits;
+    this.nanoTime = nanoTime;
   }
 
   /**
@@ -75,7 +91,7 @@ public final class ConnectionTable<C> {
       }
       Entry entry = new Entry(network);
       all.put(connection, entry);
-      strangers.put(connection, entry);
+      touch(connection, entry);
       count(network, 1);
       return closed;
     } finally {
@@ -96,13 +112,11 @@ public final class ConnectionTable<C> {
     }
   }
 
-  /**
-   * Returns the connection without a credential that waits for a request for the longest time; if
-   * all of them have a request, the oldest; if there are none, an idle one with a credential.
-   */
+  /** If there are none without a credential, returns an idle one with a credential. */
   private Optional<C> replaceable(Predicate<Entry> which) {
+    long late = nanoTime.getAsLong() - HEAD_TIME.toNanos();
     Predicate<Entry> idle = entry -> entry.requests == 0;
-    return first(strangers, which.and(idle))
+    return first(strangers, which.and(idle).and(entry -> entry.touchedNanos - late < 0))
         .or(() -> first(strangers, which))
         .or(() -> first(known, which.and(idle)));
   }
@@ -198,6 +212,7 @@ public final class ConnectionTable<C> {
   private void touch(C connection, Entry entry) {
     strangers.remove(connection);
     known.remove(connection);
+    entry.touchedNanos = nanoTime.getAsLong();
     (entry.authenticated ? known : strangers).put(connection, entry);
   }
 }

@@ -2,12 +2,16 @@ package dev.isola.server.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ConnectionTableTest {
+  private final AtomicLong seconds = new AtomicLong();
   private final ConnectionTable<String> table =
-      new ConnectionTable<>(new ConnectionLimits(6, 4, 3));
+      new ConnectionTable<>(
+          new ConnectionLimits(6, 4, 3), () -> TimeUnit.SECONDS.toNanos(seconds.get()));
 
   private void add(String name, String network) {
     assertThat(table.add(name, network)).isEmpty();
@@ -25,6 +29,7 @@ class ConnectionTableTest {
   void newConnectionReplacesTheOneThatHasWaitedLongestForARequest() {
     IntStream.range(0, 4).forEach(i -> add("s" + i, "n" + i));
     assertThat(table.requestStarted("s0", "")).isEmpty();
+    seconds.addAndGet(2);
     assertThat(table.add("s4", "n4")).as("s0 has a request").contains("s1");
     table.requestEnded("s0");
     assertThat(table.add("s5", "n5")).contains("s2");
@@ -88,6 +93,20 @@ class ConnectionTableTest {
       assertThat(table.requestStarted("s" + i, "")).isEmpty();
     }
     assertThat(table.add("s4", "n4")).contains("s0");
+  }
+
+  /** Its client may have sent a request that the server has not read yet. */
+  @Test
+  void newConnectionIsNotClosedWhileOlderOnesHaveRequests() {
+    for (int i = 0; i < 3; i++) {
+      add("s" + i, "n" + i);
+      assertThat(table.requestStarted("s" + i, "")).isEmpty();
+    }
+    add("new", "n3");
+    assertThat(table.add("s4", "n4")).contains("s0");
+    assertThat(table.add("s5", "n5")).contains("s1");
+    seconds.addAndGet(2);
+    assertThat(table.add("s6", "n6")).as("has sent no request for long").contains("new");
   }
 
   @Test

@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.conformance.ProviderUnderTest;
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.UniqueResources;
+import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.SandboxProbe;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
@@ -30,6 +33,8 @@ import org.junit.jupiter.api.Test;
 
 /** Where the program may be, and that health reports whether sandboxes start with it. */
 final class BubblewrapProgramTest {
+  private static final InstanceId INSTANCE = UniqueResources.instanceId("bwrapprogram");
+
   private final TemporaryFolder data = TemporaryFolder.create("isola");
   private Path folder = Path.of("/");
 
@@ -51,11 +56,15 @@ final class BubblewrapProgramTest {
   }
 
   private Provider provider(Path program) {
+    return provider(program, data.path());
+  }
+
+  private static Provider provider(Path program, Path folder) {
     return new ProviderUnderTest(
             new BubblewrapProviderFactory(),
             new ProviderConfig(Map.of("program", program.toString())),
-            new InstanceId("bwrapprogram"),
-            data.path())
+            INSTANCE,
+            folder)
         .open();
   }
 
@@ -142,6 +151,26 @@ final class BubblewrapProgramTest {
       SandboxProbe.discardResults(data.path());
       assertThat(another.health()).isInstanceOf(Health.Healthy.class);
       assertThat(boots()).isEqualTo(2);
+    }
+  }
+
+  /** A process that is killed while it boots its sandbox leaves it, with its control groups. */
+  @Test
+  void healthRemovesTheSandboxOfAProcessThatWasKilledDuringItsProbe() throws IOException {
+    Path program = script("true");
+    Path trial = Files.createDirectory(data.path().resolve("trial"));
+    Files.setPosixFilePermissions(trial, PosixFilePermissions.fromString("rwx--x--x"));
+    SandboxId id = new SandboxId("killedprobe");
+    try (Provider killed = provider(program, trial)) {
+      requireNamespaces(killed);
+      killed.create(SandboxSpec.builder(id).deadline(Duration.ofMinutes(5)).build());
+    }
+    try (Provider provider = provider(program, data.path());
+        Provider afterwards = provider(program, trial)) {
+      assertThat(afterwards.inventory()).extracting(InventoryItem::id).containsExactly(id);
+      assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
+      assertThat(afterwards.inventory()).isEmpty();
+      assertThat(ControlGroups.ofHost().sandboxes()).doesNotContainKey(INSTANCE);
     }
   }
 
