@@ -9,13 +9,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -29,8 +27,11 @@ import java.util.stream.Stream;
  * source, in the root of the repository, with {@code isola.jdk} as the JDK of the tests.
  */
 public final class Check {
-  /** Of modules that only depend on a change, {@code --changed} runs suites up to this long. */
-  private static final double QUICK_SECONDS = 3;
+  /** Of modules with a change, {@code --changed} runs suites of up to these processor seconds. */
+  private static final double LONGEST_OF_CHANGED = 10;
+
+  /** Of modules that only depend on a change, it runs suites of up to these. */
+  private static final double LONGEST_OF_DEPENDENT = 1;
 
   private static final String SECONDS = "testing/seconds.tsv";
 
@@ -135,8 +136,8 @@ public final class Check {
     TestScheduler scheduler =
         new TestScheduler(slots, logs, this::command, new Progress(report)::add);
     List<Thread> threads = scheduler.start();
-    Map<String, Double> left = new TreeMap<>();
-    Map<String, Double> seconds = seconds();
+    Map<Suite, Double> left = new LinkedHashMap<>();
+    SuiteTimes times = times();
     Set<String> testsChanged =
         keys.owners(
             recent.stream()
@@ -151,8 +152,8 @@ public final class Check {
               if (MavenBuild.succeeded(runner())) {
                 for (Module one : built) {
                   if (due.contains(one)) {
-                    scheduler.add(suites(one, changed, seconds, left));
-                    scheduler.add(strictSuites(one, changed, testsChanged, seconds));
+                    scheduler.add(suites(one, changed, recent, times, left));
+                    scheduler.add(strictSuites(one, changed, testsChanged, times));
                   }
                 }
                 built.clear();
@@ -165,11 +166,12 @@ public final class Check {
     }
     if (!left.isEmpty()) {
       System.out.printf(
-          "check: %d suites of dependent modules, %.0f s, are left to ./check: %s%n",
+          "check: %d long suites, %.0f s of processors, are left to ./check: %s%n",
           left.size(),
           left.values().stream().mapToDouble(one -> one).sum(),
           left.keySet().stream()
-              .map(name -> name.substring(name.lastIndexOf('.') + 1))
+              .map(suite -> suite.name().substring(suite.name().lastIndexOf('.') + 1))
+              .sorted()
               .collect(Collectors.joining(" ")));
     }
     Duration tests = Duration.ofNanos(System.nanoTime() - start).minus(build);
@@ -185,6 +187,7 @@ public final class Check {
     for (Module module : due) {
       List<TestResult> results = report.resultsOf(module);
       if (isWhole(module, changed)
+          && left.keySet().stream().noneMatch(suite -> suite.module().equals(module))
           && after.test(module, options).equals(keys.test(module, options))
           && MavenBuild.succeeded(module)
           && results.stream().noneMatch(one -> one.outcome() == Outcome.FAILED)) {
@@ -295,15 +298,30 @@ public final class Check {
     }
   }
 
-  /** Returns the suites to run of a module; those that are not quick enough go to {@code left}. */
+  /**
+   * Returns the suites to run of a module. Those that {@code --changed} does not run, because they
+   * take long and are not changed themselves, go to {@code left}.
+   *
+   * @param recent the files that were changed
+   */
   private List<Suite> suites(
-      Module module, Set<String> changed, Map<String, Double> seconds, Map<String, Double> left) {
-    boolean onlyQuick = options.base().isPresent() && !changed.contains(module.name());
+      Module module,
+      Set<String> changed,
+      Set<String> recent,
+      SuiteTimes times,
+      Map<Suite, Double> left) {
+    double longest =
+        options.base().isEmpty()
+            ? Double.MAX_VALUE
+            : changed.contains(module.name()) ? LONGEST_OF_CHANGED : LONGEST_OF_DEPENDENT;
     try {
-      List<Suite> all = suites(module, seconds);
+      List<Suite> all = suites(module, times);
       List<Suite> slow =
-          all.stream().filter(one -> onlyQuick && one.seconds() > QUICK_SECONDS).toList();
-      slow.forEach(one -> left.put(one.name(), one.seconds()));
+          all.stream()
+              .filter(one -> times.processorSeconds(one.name(), 0) > longest)
+              .filter(one -> !recent.contains(module.name() + "/" + one.source()))
+              .toList();
+      slow.forEach(one -> left.put(one, times.processorSeconds(one.name(), 0)));
       return all.stream().filter(one -> !slow.contains(one)).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -311,7 +329,7 @@ public final class Check {
   }
 
   /** Returns the suites of a module: its test classes, and programs that test its C code. */
-  private List<Suite> suites(Module module, Map<String, Double> seconds) throws IOException {
+  private List<Suite> suites(Module module, SuiteTimes times) throws IOException {
     Predicate<String> wanted = options.tests();
     List<Suite> suites = new ArrayList<>();
     Path classes = module.folder().resolve("target/test-classes");
@@ -322,13 +340,13 @@ public final class Check {
           if (path.endsWith("Test.class") && !path.contains("$")) {
             String name = path.substring(0, path.length() - ".class".length()).replace('/', '.');
             if (wanted.test(name.substring(name.lastIndexOf('.') + 1))) {
-              suites.add(Suite.ofClass(module, name, seconds.getOrDefault(name, UNKNOWN_SECONDS)));
+              suites.add(Suite.ofClass(module, name, times.seconds(name, UNKNOWN_SECONDS)));
             }
           }
         }
       }
     }
-    for (Suite program : programs(module, seconds)) {
+    for (Suite program : programs(module, times)) {
       if (wanted.test(program.name())) {
         suites.add(program);
       }
@@ -336,7 +354,7 @@ public final class Check {
     return suites;
   }
 
-  private List<Suite> programs(Module module, Map<String, Double> seconds) {
+  private List<Suite> programs(Module module, SuiteTimes times) {
     Path target = module.folder().resolve("target");
     List<Suite> programs = new ArrayList<>();
     if (module.name().equals("guest/agent")) {
@@ -344,7 +362,7 @@ public final class Check {
           program(
               module,
               "AgentCTests",
-              seconds,
+              times,
               List.of("make", "-s", "-j2", "OUT=" + target, "check"),
               target.resolve("c-tests.txt")));
       if (options.tier() != Options.Tier.CHECK) {
@@ -352,7 +370,7 @@ public final class Check {
             program(
                 module,
                 "AgentCTestsAarch64",
-                seconds,
+                times,
                 List.of("make", "-s", "OUT=" + target, "check-aarch64"),
                 target.resolve("c-tests-aarch64.txt")));
       }
@@ -362,7 +380,7 @@ public final class Check {
             program(
                 module,
                 "AgentCFuzz",
-                seconds,
+                times,
                 List.of("make", "-s", "OUT=" + target, time, "fuzz"),
                 target.resolve("c-fuzz.txt")));
       }
@@ -374,7 +392,7 @@ public final class Check {
           program(
               module,
               "KernelServerTests",
-              seconds,
+              times,
               List.of("sh", script.toString(), counts.toString()),
               counts));
     }
@@ -382,29 +400,20 @@ public final class Check {
   }
 
   private static Suite program(
-      Module module, String name, Map<String, Double> seconds, List<String> command, Path counts) {
-    return new Suite(module, name, seconds.getOrDefault(name, 30.0), command, counts);
+      Module module, String name, SuiteTimes times, List<String> command, Path counts) {
+    return new Suite(module, name, times.seconds(name, 30.0), command, counts);
   }
 
   /**
    * Returns how long suites took: on this machine, else where {@code testing/seconds.tsv} is from.
    */
-  private Map<String, Double> seconds() throws IOException {
-    Map<String, Double> all = new HashMap<>();
-    for (Path table : List.of(repository.resolve(SECONDS), state.resolve("seconds.tsv"))) {
-      if (Files.exists(table)) {
-        for (String line : Files.readAllLines(table)) {
-          String[] cells = line.split("\t");
-          all.put(cells[0], Double.parseDouble(cells[1]));
-        }
-      }
-    }
-    return all;
+  private SuiteTimes times() throws IOException {
+    return SuiteTimes.read(List.of(repository.resolve(SECONDS), state.resolve("seconds.tsv")));
   }
 
   /** Returns the checks with Error Prone and NullAway of a module that did not pass them before. */
   private List<Suite> strictSuites(
-      Module module, Set<String> changed, Set<String> testsChanged, Map<String, Double> seconds) {
+      Module module, Set<String> changed, Set<String> testsChanged, SuiteTimes times) {
     if (options.base().isPresent() && !changed.contains(module.name())) {
       return List.of(); // its own sources are what they were
     }
@@ -419,7 +428,7 @@ public final class Check {
             options.cache() ? cache.results(keys.strict(module, name)) : Optional.empty();
         known.ifPresent(report::addCached);
         if (known.isEmpty()) {
-          suites.add(Suite.ofClass(STRICT, name, seconds.getOrDefault(name, 10.0)));
+          suites.add(Suite.ofClass(STRICT, name, times.seconds(name, 10.0)));
         }
       }
       return suites;
@@ -431,7 +440,9 @@ public final class Check {
   /** Returns the command of the process of {@code StrictCompiler}. */
   static List<String> strictCommand(Path jdk, Path repository, String classPath) {
     List<String> command = new ArrayList<>(List.of(jdk.resolve("bin/java").toString()));
-    command.addAll(List.of("-XX:+UseParallelGC", "--sun-misc-unsafe-memory-access=allow"));
+    // Code that C2 compiles is faster, but C2 takes more processor time than that saves.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmn600m"));
+    command.add("--sun-misc-unsafe-memory-access=allow");
     // Error Prone works in the compiler's own classes.
     for (String name : "api file main model parser processing tree util".split(" ")) {
       command.add("--add-exports=jdk.compiler/com.sun.tools.javac." + name + "=ALL-UNNAMED");

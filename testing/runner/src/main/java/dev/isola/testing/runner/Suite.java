@@ -19,6 +19,11 @@ record Suite(Module module, String name, double seconds, List<String> command, P
     return new Suite(module, name, seconds, List.of(), Path.of(""));
   }
 
+  /** Returns the source of a test class, relative to its module. */
+  String source() {
+    return "src/test/java/" + name.replace('.', '/') + ".java";
+  }
+
   boolean isClass() {
     return command.isEmpty();
   }
