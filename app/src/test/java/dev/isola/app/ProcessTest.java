@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.isola.testing.program.IsolaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,17 +87,8 @@ class ProcessTest {
 
   /** Background jobs ignore SIGINT, and under nohup SIGHUP; the command must not inherit that. */
   private static List<String> words(String... args) {
-    List<String> java =
-        List.of(
-            "env",
-            "--default-signal",
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("java.class.path"),
-            "dev.isola.app.Main");
-    return Stream.concat(java.stream(), Stream.of(args)).toList();
+    return Stream.concat(Stream.of("env", "--default-signal"), IsolaCommand.of(args).stream())
+        .toList();
   }
 
   private static long sleepers(String nap) {

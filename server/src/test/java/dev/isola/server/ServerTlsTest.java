@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.codec.x509.CertificateWriter;
+import dev.isola.codec.x509.CertificateWriter.SigningCertificate;
+import dev.isola.codec.x509.CertificateWriter.Validity;
 import dev.isola.server.limit.RequestLimits;
 import dev.isola.spi.error.InvalidRequest;
 import java.io.IOException;
@@ -12,7 +15,10 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +33,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** TLS with a generated certificate. */
 class ServerTlsTest {
   private static final char[] PASSWORD = "changeit".toCharArray();
+  private final Validity validity =
+      new Validity(Instant.now().minusSeconds(60), Instant.now().plusSeconds(3600));
 
   @TempDir Path folder;
 
@@ -34,7 +42,30 @@ class ServerTlsTest {
   private record TestCertificate(Path certificate, Path key, SSLContext trusting) {}
 
   private TestCertificate generate(String algorithm) throws Exception {
-    Path file = folder.resolve(algorithm + ".p12");
+    SigningCertificate generated =
+        algorithm.equals("RSA")
+            ? generateRsa()
+            : CertificateWriter.server(
+                "localhost",
+                List.of("localhost", "127.0.0.1"),
+                CertificateWriter.authority("authority of " + folder, validity),
+                validity);
+    KeyStore trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, null);
+    trusted.setCertificateEntry("isola", generated.certificate());
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(trusted);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return new TestCertificate(
+        pem(algorithm + ".crt", "CERTIFICATE", generated.certificate().getEncoded()),
+        pem(algorithm + ".key", "PRIVATE KEY", generated.key().getEncoded()),
+        context);
+  }
+
+  private SigningCertificate generateRsa() throws Exception {
+    Path file = folder.resolve("RSA.p12");
     Process keytool =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
@@ -43,9 +74,9 @@ class ServerTlsTest {
                 "-alias",
                 "isola",
                 "-keyalg",
-                algorithm,
+                "RSA",
                 "-keysize",
-                algorithm.equals("RSA") ? "2048" : "256",
+                "2048",
                 "-dname",
                 "CN=localhost",
                 "-ext",
@@ -61,18 +92,9 @@ class ServerTlsTest {
     String output = new String(keytool.getInputStream().readAllBytes(), UTF_8);
     assertThat(keytool.waitFor()).as(output).isZero();
     KeyStore store = KeyStore.getInstance(file.toFile(), PASSWORD);
-    Path certificate =
-        pem(algorithm + ".crt", "CERTIFICATE", store.getCertificate("isola").getEncoded());
-    Path key = pem(algorithm + ".key", "PRIVATE KEY", store.getKey("isola", PASSWORD).getEncoded());
-    KeyStore trusted = KeyStore.getInstance("PKCS12");
-    trusted.load(null, null);
-    trusted.setCertificateEntry("isola", store.getCertificate("isola"));
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(trusted);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
-    return new TestCertificate(certificate, key, context);
+    return new SigningCertificate(
+        (X509Certificate) store.getCertificate("isola"),
+        (PrivateKey) store.getKey("isola", PASSWORD));
   }
 
   private Path pem(String name, String kind, byte[] bytes) throws IOException {
@@ -164,7 +186,6 @@ class ServerTlsTest {
     try (TestServer testServer = startServer(first);
         SSLSocket before = connect(first.trusting(), testServer.server.port())) {
       assertThat(send(before, request(testServer, "GET", "/healthz", "")).status()).isEqualTo(200);
-      Files.delete(folder.resolve("EC.p12"));
       TestCertificate second = generate("EC");
       testServer.server.replaceCertificate(
           Tls.of(Optional.of(second.certificate()), Optional.of(second.key())).orElseThrow());
@@ -225,7 +246,6 @@ class ServerTlsTest {
     TestCertificate certificate = generate("EC");
     TestCertificate other = generate("RSA");
     Path otherKey = Files.move(certificate.key(), folder.resolve("other.key"));
-    Files.delete(folder.resolve("EC.p12"));
     certificate = generate("EC");
     Path nothing = folder.resolve("nothing.pem");
     Path empty = Files.writeString(folder.resolve("empty.pem"), "");

@@ -14,6 +14,7 @@ import dev.isola.conformance.leak.TrackedResource;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.InstanceId;
+import dev.isola.testing.program.IsolaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -114,7 +115,7 @@ class PurgeTest {
 
   @Test
   void killedServerAndRemovedFolderLeaveNothingAfterThePurge() throws Exception {
-    Process server = startIsola(folder.resolve("err"), "serve", "--port", "0");
+    Process server = startServer();
     String url;
     try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
       url = out.readLine().substring("Isola listening on ".length());
@@ -157,20 +158,15 @@ class PurgeTest {
     }
   }
 
+  private Process startServer() throws IOException {
+    List<String> words = new ArrayList<>(List.of("serve", "--port", "0"));
+    words.addAll(IsolaCommand.onlyProviders("bubblewrap"));
+    return startIsola(folder.resolve("err"), words.toArray(String[]::new));
+  }
+
   /** Starts the command in a process of its own, which can be killed. */
   private Process startIsola(Path err, String... words) throws IOException {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-Dslf4j.internal.verbosity=ERROR",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dev.isola.app.Main"));
-    command.addAll(List.of(words));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
+    ProcessBuilder builder = new ProcessBuilder(IsolaCommand.of(words)).redirectError(err.toFile());
     Map<String, String> env = builder.environment();
     env.put("ISOLA_API_KEY", LiveServer.KEY);
     env.put("ISOLA_DATA", data.toString());
@@ -253,7 +249,7 @@ class PurgeTest {
 
   @Test
   void installationWithALiveProcessIsNotPurgedWhateverThePathOfItsFolder() throws Exception {
-    Process server = startIsola(folder.resolve("err"), "serve", "--port", "0");
+    Process server = startServer();
     try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
       String url = out.readLine().substring("Isola listening on ".length());
       HttpCalls api = new HttpCalls(url, LiveServer.KEY);

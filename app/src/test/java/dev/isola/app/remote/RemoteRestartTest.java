@@ -9,6 +9,7 @@ import dev.isola.client.Command;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxSpec;
+import dev.isola.testing.program.IsolaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -49,18 +50,8 @@ class RemoteRestartTest {
   }
 
   private static List<String> words(String... args) {
-    List<String> java =
-        List.of(
-            "env",
-            "--default-signal",
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED",
-            "-Dslf4j.internal.verbosity=ERROR",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("java.class.path"),
-            "dev.isola.app.Main");
-    return Stream.concat(java.stream(), Stream.of(args)).toList();
+    return Stream.concat(Stream.of("env", "--default-signal"), IsolaCommand.of(args).stream())
+        .toList();
   }
 
   private Process start(List<String> words, Path out, String url) throws IOException {
@@ -78,7 +69,7 @@ class RemoteRestartTest {
   }
 
   private Process serve(int port) throws IOException {
-    return start(
+    List<String> serve =
         words(
             "serve",
             "--port",
@@ -88,9 +79,9 @@ class RemoteRestartTest {
             "--set",
             "floor=process",
             "--set",
-            "provider=subprocess"),
-        folder,
-        "");
+            "provider=subprocess");
+    return start(
+        Stream.concat(serve.stream(), IsolaCommand.onlyProviders().stream()).toList(), folder, "");
   }
 
   private static String url(Process server) throws IOException {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import dev.isola.testing.program.IsolaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -56,22 +57,15 @@ class ServeTest {
 
   private Process start(Map<String, String> env, String... args) throws IOException {
     List<String> words =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-Dslf4j.internal.verbosity=ERROR",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dev.isola.app.Main",
-                "serve",
-                "--data",
-                data.resolve("state").toString(),
-                "--set",
-                "floor=process",
-                "--set",
-                "provider=subprocess"));
+        IsolaCommand.of(
+            "serve",
+            "--data",
+            data.resolve("state").toString(),
+            "--set",
+            "floor=process",
+            "--set",
+            "provider=subprocess");
+    words.addAll(IsolaCommand.onlyProviders("docker"));
     words.addAll(List.of(args));
     ProcessBuilder builder = new ProcessBuilder(words).redirectError(err().toFile());
     builder.environment().remove("ISOLA_API_KEY");
