@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "loop.h"
 #include "sha256.h"
 
@@ -12,9 +13,6 @@ static const char SERVER_TEXT[] = "isola-server";
 
 static uint8_t secret_key[SECRET_SIZE];
 static const char *sandbox_id;
-
-extern uint64_t agent_started_ns;
-extern const char agent_build[];
 
 void handshake_setup(const uint8_t *secret, const char *sandbox)
 {

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "boot.h"
 #include "boot_listen.h"
 #include "bridge.h"
@@ -47,9 +48,6 @@
 #include "user.h"
 
 enum { BOOT_WAIT_MS = 5000 };
-
-const char agent_build[] = AGENT_BUILD;
-uint64_t agent_started_ns;
 
 struct options {
     int boot_fd, boot_peer, listen_fd, port_fd, memory_events, process_events;

@@ -11,14 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "disk_budget.h"
 #include "operations.h"
 #include "path.h"
 #include "process_stat.h"
 #include "process_tree.h"
 #include "tree.h"
-
-extern uint64_t agent_started_ns; /* CLOCK_BOOTTIME, set by main */
 
 enum { MEASURE_DISK = 1, PROCESSES_MAX = 65536, DISK_ENTRIES_MAX = 200000, DISK_MS_MAX = 500 };
 

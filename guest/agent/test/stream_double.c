@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t agent_started_ns;
-
 struct stream {
     struct script script;
     pthread_mutex_t lock;
