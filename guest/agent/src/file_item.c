@@ -5,6 +5,7 @@
 
 #include "file_error.h"
 #include "file_stat.h"
+#include "link_text.h"
 #include "path.h"
 
 bool items_active(const struct items *i)

@@ -6,6 +6,7 @@
 
 #include "file_error.h"
 #include "file_request.h"
+#include "link_text.h"
 #include "operations.h"
 #include "path.h"
 #include "user.h"

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "link_text.h"
 #include "operations.h"
 #include "path_walk.h"
 #include "user.h"
@@ -309,14 +310,6 @@ void path_of(int fd, const char *given, char *out, size_t capacity)
         snprintf(out, capacity, "%s%s%s", file_view.mount, *rest ? "/" : "", rest);
     else
         snprintf(out, capacity, "%s", where);
-}
-
-bool link_text(int folder, const char *name, char *out, size_t capacity)
-{
-    ssize_t length = readlinkat(folder, name, out, capacity - 1);
-    if (length < 0) return false;
-    out[length] = 0;
-    return true;
 }
 
 char *path_join(const char *base, const char *relative)

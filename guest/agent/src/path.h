@@ -47,12 +47,6 @@ int path_descend(int folder, const char *relative, mode_t make);
 void path_of(int fd, const char *given, char *out, size_t capacity);
 
 /*
- * Reads the target of the link `name` in `folder` ("" when folder is the link itself), cut at capacity. False with
- * errno.
- */
-bool link_text(int folder, const char *name, char *out, size_t capacity);
-
-/*
  * Joins `base` and `relative` as a request would write the path. Returns NULL when out of memory. The caller frees it.
  */
 char *path_join(const char *base, const char *relative);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "link_text.h"
 
 enum { DEPTH_MAX = 4096 };
 

@@ -11,6 +11,7 @@
 #include "glob.h"
 #include "freeze.h"
 #include "inode_table.h"
+#include "link_text.h"
 #include "operations.h"
 #include "path.h"
 #include "tar_writer.h"
