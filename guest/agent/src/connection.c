@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "handshake.h"
 #include "loop.h"
 #include "send_queue.h"
-#include "stream_table.h"
 
 enum {
     HANDSHAKES_MAX = 8,
@@ -37,16 +37,15 @@ struct peer {
     struct peer *next;
 };
 
+pthread_mutex_t connection_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watch listener = {.fd = -1};
 static struct peer *unauthenticated;
 static struct peer *server;
-static const struct connection_events *events;
 static bool room_wanted;
 
-void connection_setup(const uint8_t *secret, const char *sandbox, const struct connection_events *e)
+void connection_setup(const uint8_t *secret, const char *sandbox)
 {
     handshake_setup(secret, sandbox);
-    events = e;
 }
 
 bool connection_is_open(void)
@@ -95,20 +94,20 @@ bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_
 
 void connection_cork(void)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     if (server) server->queue.corked = true;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
 }
 
 void connection_uncork(void)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     if (server && server->queue.corked) {
         server->queue.corked = false;
         if (!server->dead && !after_send(server, send_queue_flush(&server->queue))) send_failed();
-        streams_wake_senders(); /* if everything was sent, no write event follows to wake them */
+        events->flushed(); /* if everything was sent, no write event follows to wake them */
     }
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
 }
 
 bool connection_has_room(void)
@@ -120,13 +119,13 @@ bool connection_has_room(void)
 
 static void send_fields(struct peer *p, enum frame_type type, struct builder *b)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     if (!peer_send(p, type, 0, NULL, 0, b->data, b->length)) p->dead = true;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     builder_free(b);
 }
 
-/* Sends what is queued. Returns true when the queue is empty. Requires stream_lock. */
+/* Sends what is queued. Returns true when the queue is empty. Requires connection_lock. */
 static bool flush(struct peer *p)
 {
     if (!send_queue_flush(&p->queue)) p->dead = true;
@@ -209,12 +208,11 @@ static void discard_buffers(struct peer *p)
 static void peer_gone(struct peer *p)
 {
     if (p == server) {
-        pthread_mutex_lock(&stream_lock);
+        pthread_mutex_lock(&connection_lock);
         server = NULL;
-        streams_drop_all();
-        pthread_mutex_unlock(&stream_lock);
-        streams_notify_dropped();
-        events->dropped();
+        events->lost();
+        pthread_mutex_unlock(&connection_lock);
+        events->disconnected();
     } else {
         remove_unauthenticated(p);
     }
@@ -234,9 +232,9 @@ static void peer_gone(struct peer *p)
 
 bool connection_is_flushed(void)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     bool flushed = !server || server->queue.length == 0;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return flushed;
 }
 
@@ -275,9 +273,9 @@ static bool authenticate(struct peer *p, const struct frame *f)
     send_fields(p, WELCOME, &welcome);
     p->authenticated = true;
     p->reader.limit = FRAME_MAX;
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     server = p;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     events->connected();
     if (p->dialled) p->dialled->authenticated();
     return true;
@@ -288,9 +286,9 @@ static bool handle(struct peer *p, const struct frame *f)
     if (!p->authenticated) return authenticate(p, f);
     if (f->type == PING) {
         if (f->stream != 0 || f->length > 64) return false;
-        pthread_mutex_lock(&stream_lock);
+        pthread_mutex_lock(&connection_lock);
         bool ok = peer_send(p, PONG, 0, NULL, 0, f->payload, f->length);
-        pthread_mutex_unlock(&stream_lock);
+        pthread_mutex_unlock(&connection_lock);
         return ok;
     }
     if (f->type == PONG) return f->stream == 0;
@@ -358,10 +356,10 @@ static void peer_ready(struct peer *p, uint32_t what)
 {
     if (is_host_absent(p, what)) return;
     if (what & EPOLLOUT) {
-        pthread_mutex_lock(&stream_lock);
+        pthread_mutex_lock(&connection_lock);
         if (flush(p)) p->want_write = false;
-        streams_wake_senders();
-        pthread_mutex_unlock(&stream_lock);
+        events->flushed();
+        pthread_mutex_unlock(&connection_lock);
     }
     if (what & (EPOLLIN | EPOLLHUP | EPOLLERR)) read_frames(p);
     if (p->dead)
@@ -388,11 +386,11 @@ static void out_ready(struct watch *w, uint32_t what)
 void connection_poll(void)
 {
     if (!server) return;
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     bool dead = server->dead;
     bool room = room_wanted && !dead && server->queue.length < QUEUE_FULL / 2;
     if (room) room_wanted = false;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     if (dead) {
         peer_gone(server);
         return;
@@ -504,8 +502,8 @@ void connection_send_bye(const char *reason)
     for (int i = 0; i < 20 && server->queue.length && !server->dead; i++) {
         struct pollfd ready = {.fd = server->out_fd, .events = POLLOUT};
         poll(&ready, 1, 10);
-        pthread_mutex_lock(&stream_lock);
+        pthread_mutex_lock(&connection_lock);
         flush(server);
-        pthread_mutex_unlock(&stream_lock);
+        pthread_mutex_unlock(&connection_lock);
     }
 }

@@ -5,18 +5,15 @@
 #ifndef ISOLA_CONNECTION_H
 #define ISOLA_CONNECTION_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "frame.h"
 
-struct connection_events {
-    void (*connected)(void);
-    void (*frame)(const struct frame *f); /* every frame of the authenticated connection except PING and PONG */
-    void (*dropped)(void);
-    void (*room)(void); /* the send queue has room again */
-};
+/* Guards the send queue, and what decides which frames go to it: all streams and their table. */
+extern pthread_mutex_t connection_lock;
 
 /* What becomes of a peer that the agent dialled. */
 struct dialled_events {
@@ -25,7 +22,7 @@ struct dialled_events {
 };
 
 /* `secret` has SECRET_SIZE bytes; WELCOME carries `sandbox`. */
-void connection_setup(const uint8_t *secret, const char *sandbox, const struct connection_events *events);
+void connection_setup(const uint8_t *secret, const char *sandbox);
 /* Accepts peers on a listening socket. */
 bool connection_listen(int fd);
 /* Serves a peer that has connected, and closes the socket when it ends. */
@@ -48,16 +45,16 @@ void connection_send_bye(const char *reason);
 
 /*
  * Sends a frame on the authenticated connection: `head`, then `payload`; either may be empty. Callable from any thread
- * with stream_lock held. Never blocks: what cannot be written at once is queued. Returns false when not connected.
+ * with connection_lock held. Never blocks: what cannot be written at once is queued. Returns false when not connected.
  */
 bool connection_send(enum frame_type type, uint32_t stream, const void *head, size_t head_length, const void *payload,
                      size_t length);
 /* Like connection_send, with `length` bytes that are in a pipe. */
 bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length);
-/* Frames sent between cork and uncork go out in one write. Main thread, without stream_lock. */
+/* Frames sent between cork and uncork go out in one write. Main thread, without connection_lock. */
 void connection_cork(void);
 void connection_uncork(void);
-/* Returns true when the send queue is short enough for bulk data. Requires stream_lock. */
+/* Returns true when the send queue is short enough for bulk data. Requires connection_lock. */
 bool connection_has_room(void);
 /* Called once per iteration of the event loop: handles failed sends and write events requested by workers. */
 void connection_poll(void);

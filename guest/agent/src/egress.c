@@ -17,6 +17,7 @@
 #include "operations.h"
 #include "redirect.h"
 #include "relay.h"
+#include "stream_table.h"
 #include "trust.h"
 
 #define NAME_SERVER (NAME_TABLE_NETWORK + 1)

@@ -5,7 +5,7 @@
 #ifndef ISOLA_EGRESS_H
 #define ISOLA_EGRESS_H
 
-#include "stream_table.h"
+#include "stream.h"
 
 /* Sets up the network namespace and listens. Needs CAP_NET_ADMIN, which is not needed afterwards. False with errno. */
 bool egress_setup(void);

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "stream_table.h"
+#include "stream.h"
 
 /* From the boot record; set once. */
 struct execution_defaults {

@@ -9,6 +9,7 @@
 #include "journal.h"
 #include "sandbox_limits.h"
 #include "loop.h"
+#include "stream_table.h"
 #include "supervisor.h"
 
 struct execution;

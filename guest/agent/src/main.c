@@ -27,6 +27,7 @@
 #include "disk_budget.h"
 #include "dispatch.h"
 #include "egress.h"
+#include "events.h"
 #include "execution.h"
 #include "freeze.h"
 #include "hold.h"
@@ -42,6 +43,7 @@
 #include "relay.h"
 #include "sandbox_limits.h"
 #include "privileges.h"
+#include "stream_table.h"
 #include "sudo.h"
 #include "sudo_listen.h"
 #include "supervisor.h"
@@ -226,7 +228,20 @@ static void resume(void)
     relays_resume();
 }
 
-static const struct connection_events events = {lifetime_connected, dispatch_frame, lifetime_disconnected, resume};
+static void disconnected(void)
+{
+    streams_notify_dropped();
+    lifetime_disconnected();
+}
+
+static const struct events handlers = {
+    .connected = lifetime_connected,
+    .frame = dispatch_frame,
+    .lost = streams_drop_all,
+    .disconnected = disconnected,
+    .flushed = streams_wake_senders,
+    .room = resume,
+};
 
 /* Returns the descriptor to serve; -1 for a channel without one. */
 static int open_channel(const struct options *o, const struct boot *b)
@@ -348,6 +363,7 @@ int main(int count, char **words)
 {
     const char *called = count ? strrchr(words[0], '/') : NULL;
     if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_main(count, words);
+    events = &handlers;
     static struct boot boot;
     bool is_init = init_is_requested(count, words);
     if (is_init) begin(); /* before the machine is saved */
@@ -397,7 +413,7 @@ int main(int count, char **words)
     process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0), fields_u64(boot.fields, T_THREAD_LIMIT, 0));
     sudo_setup(&defaults); /* last, because it needs all limits */
     lifetime_begin(&boot);
-    connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
+    connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "");
     if (!serve(&options, fd)) detach_failed("cannot serve the channel: %s", strerror(errno));
     if (options.report) report_ready();
     if (options.boot_peer >= 0) connection_accepted(options.boot_peer);

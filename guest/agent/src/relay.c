@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "connection.h"
 #include "dial_folder.h"
 #include "loop.h"
+#include "stream_table.h"
 
 enum { ACCEPTED_MAX = 256, CONNECT_SECONDS = 30 };
 

@@ -2,7 +2,7 @@
 #ifndef ISOLA_RELAY_H
 #define ISOLA_RELAY_H
 
-#include "stream_table.h"
+#include "stream.h"
 
 void relay_dial(struct stream *s, struct fields request);
 void relay_listen(struct stream *s, struct fields request);

@@ -1,5 +1,5 @@
 /*
- * Send queue of one non-blocking descriptor: frames that cannot be written at once are queued. Guarded by stream_lock.
+ * Send queue of one non-blocking descriptor: frames that cannot be written at once are queued. Guarded by connection_lock.
  */
 #ifndef ISOLA_SEND_QUEUE_H
 #define ISOLA_SEND_QUEUE_H

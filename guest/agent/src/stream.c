@@ -1,4 +1,4 @@
-#include "stream_table.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "stream_table.h"
 
 enum {
     BUCKETS = 256,
@@ -15,7 +16,6 @@ enum {
     UPLOAD_WINDOW = 2 * AGENT_WINDOW, /* for a large upload: receiving overlaps with writing */
 };
 
-pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t room = PTHREAD_COND_INITIALIZER; /* signalled when the send queue may have room */
 static struct stream *table[BUCKETS];
 static struct stream *dropped_owners; /* to be notified, linked by next */
@@ -58,16 +58,16 @@ struct stream *stream_open(uint32_t id, uint64_t credit)
     s->allowance = AGENT_WINDOW;
     s->wake_fd = -1;
     pthread_cond_init(&s->changed, NULL);
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     if (count >= STREAMS_MAX || find(id)) {
-        pthread_mutex_unlock(&stream_lock);
+        pthread_mutex_unlock(&connection_lock);
         stream_free(s);
         return NULL;
     }
     s->next = table[id % BUCKETS];
     table[id % BUCKETS] = s;
     count++;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return s;
 }
 
@@ -102,7 +102,7 @@ static void mark_over(struct stream *s)
 
 bool streams_dispatch(const struct frame *f)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     struct stream *s = find(f->stream);
     const struct stream_owner *owner = s ? s->owner : NULL;
     void *context = s ? s->context : NULL;
@@ -133,7 +133,7 @@ bool streams_dispatch(const struct frame *f)
         default:
             ok = false;
         }
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     if (!ok) return false;
     if (owner) switch (f->type) {
         case DATA:
@@ -156,9 +156,9 @@ bool streams_dispatch(const struct frame *f)
 
 size_t stream_sendable(struct stream *s)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     int64_t credit = !s->ended && connection_has_room() ? s->credit : 0;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return credit <= 0 ? 0 : credit > FRAME_MAX ? FRAME_MAX : (size_t)credit;
 }
 
@@ -170,12 +170,12 @@ static bool uses_credit(enum frame_type type)
 void stream_post(struct stream *s, enum frame_type type, const void *head, size_t head_length, const void *payload,
                  size_t length)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     if (!s->ended) {
         if (uses_credit(type)) s->credit -= (int64_t)(head_length + length);
         connection_send(type, s->id, head, head_length, payload, length);
     }
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
 }
 
 static void grant_locked(struct stream *s, size_t bytes)
@@ -188,9 +188,9 @@ static void grant_locked(struct stream *s, size_t bytes)
 
 void stream_grant(struct stream *s, size_t bytes)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     grant_locked(s, bytes);
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
 }
 
 /* ---- workers ---- */
@@ -200,9 +200,9 @@ static size_t await_credit_locked(struct stream *s, size_t least)
     for (;;) {
         if (s->over) return 0;
         if (s->credit < (int64_t)least) {
-            pthread_cond_wait(&s->changed, &stream_lock);
+            pthread_cond_wait(&s->changed, &connection_lock);
         } else if (!connection_has_room()) {
-            pthread_cond_wait(&room, &stream_lock);
+            pthread_cond_wait(&room, &connection_lock);
         } else {
             return (size_t)s->credit;
         }
@@ -211,34 +211,34 @@ static size_t await_credit_locked(struct stream *s, size_t least)
 
 size_t stream_await_credit(struct stream *s, size_t least, size_t most)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     size_t credit = await_credit_locked(s, least);
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return credit < most ? credit : most;
 }
 
 bool stream_send(struct stream *s, enum frame_type type, const void *payload, size_t length)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     bool ok = !s->over;
     if (ok && uses_credit(type)) {
         ok = await_credit_locked(s, length) > 0 || length == 0;
         if (ok) s->credit -= (int64_t)length;
     }
     ok = ok && connection_send(type, s->id, NULL, 0, payload, length);
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return ok;
 }
 
 bool stream_send_pipe(struct stream *s, int pipe, size_t length)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     bool ok = await_credit_locked(s, length) > 0;
     if (ok) {
         s->credit -= (int64_t)length;
         ok = connection_send_pipe(DATA, s->id, pipe, length);
     }
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return ok;
 }
 
@@ -258,23 +258,23 @@ static void read_done_locked(struct stream *s)
 
 ssize_t stream_receive(struct stream *s, const uint8_t **data)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     read_done_locked(s);
-    while (!s->over && !s->input.first && !s->input_eof) pthread_cond_wait(&s->changed, &stream_lock);
+    while (!s->over && !s->input.first && !s->input_eof) pthread_cond_wait(&s->changed, &connection_lock);
     ssize_t taken = -1;
     if (!s->over) {
         s->reading = blocks_take(&s->input);
         taken = s->reading ? (ssize_t)s->reading->length : 0;
         *data = s->reading ? s->reading->memory + s->reading->start : NULL;
     }
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return taken;
 }
 
 size_t stream_discard(struct stream *s)
 {
     size_t discarded = 0;
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     read_done_locked(s);
     while (!s->over && (s->reading = blocks_take(&s->input))) {
         discarded += s->reading->length;
@@ -285,32 +285,32 @@ size_t stream_discard(struct stream *s)
         ssize_t ignored = read(s->wake_fd, &wakes, sizeof wakes);
         (void)ignored;
     }
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return discarded;
 }
 
 bool stream_over(struct stream *s)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     bool over = s->over;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return over;
 }
 
 int stream_wake_fd(struct stream *s)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     if (s->wake_fd < 0) s->wake_fd = eventfd(s->over || s->input.first ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
     int fd = s->wake_fd;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     return fd;
 }
 
 void stream_release(struct stream *s)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     unlink_stream(s);
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     stream_free(s);
 }
 
@@ -318,7 +318,7 @@ void stream_release(struct stream *s)
 
 static void finish(struct stream *s, enum frame_type type, const uint8_t *payload, size_t length)
 {
-    pthread_mutex_lock(&stream_lock);
+    pthread_mutex_lock(&connection_lock);
     bool first = !s->ended;
     if (first) {
         s->ended = true;
@@ -326,7 +326,7 @@ static void finish(struct stream *s, enum frame_type type, const uint8_t *payloa
         connection_send(type, s->id, NULL, 0, payload, length);
     }
     bool owned = s->owner != NULL;
-    pthread_mutex_unlock(&stream_lock);
+    pthread_mutex_unlock(&connection_lock);
     if (owned && first) stream_free(s); /* a worker's stream is freed by stream_release */
 }
 

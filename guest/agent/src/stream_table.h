@@ -1,7 +1,7 @@
 /*
  * The streams of the authenticated connection, as seen by the agent's own modules. Worker operations use stream.h.
  * Modules in the event loop (executions, relays) own a stream through the callbacks below, which are all called on the
- * main thread without stream_lock.
+ * main thread without connection_lock.
  */
 #ifndef ISOLA_STREAM_TABLE_H
 #define ISOLA_STREAM_TABLE_H
@@ -11,7 +11,6 @@
 #include "blocks.h"
 #include "frame.h"
 #include "ring.h"
-#include "stream.h"
 
 struct stream_owner {
     void (*data)(void *context, const uint8_t *bytes, size_t length);
@@ -38,9 +37,6 @@ struct stream {
     const struct stream_owner *owner;
     void *context;
 };
-
-/* Guards the table, all streams and the send queue. */
-extern pthread_mutex_t stream_lock;
 
 /* Opens a stream. Returns NULL when the number is in use, out of memory, or at the maximum number of streams. */
 struct stream *stream_open(uint32_t id, uint64_t credit);

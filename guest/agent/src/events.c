@@ -1,0 +1,3 @@
+#include "events.h"
+
+const struct events *events;
