@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "init.h"
+#include "init_state.h"
 #include "operations.h"
 #include "path.h"
 #include "process_stat.h"

@@ -11,10 +11,11 @@
 
 #include "connection.h"
 #include "disk_budget.h"
+#include "events.h"
 #include "execution_launch.h"
-#include "process_limit.h"
 #include "process_tree.h"
 #include "sudo_listen.h"
+#include "supervisor.h"
 
 enum {
     RUNNING_MAX = 4096,
@@ -315,7 +316,7 @@ static void failed(struct execution *e, const struct report *r)
     while (e->attachments) detach_reader(e->attachments);
     if (r->error_number == EAGAIN) {
         supervisors_end_idle();
-        process_limit_starved();
+        events->command_starved();
     }
     if (s) launch_error(s, &e->description, r->stage, r->error_number);
     running--;
@@ -326,7 +327,7 @@ static void started(struct execution *e, const struct report *r)
 {
     e->started = true;
     e->pid = r->pid;
-    process_limit_started();
+    events->command_started();
     struct builder b = {0};
     build_u64(&b, T_EXECUTION, e->id);
     build_u64(&b, T_PID, (uint64_t)e->pid);

@@ -2,17 +2,12 @@
 #ifndef ISOLA_EXECUTION_H
 #define ISOLA_EXECUTION_H
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "stream.h"
 
-/* From the boot record; set once. */
-struct execution_defaults {
-    char **environment;        /* K=V, NULL-terminated */
-    struct fields boot;        /* RLIMIT fields applied to every command */
-    struct rlimit descriptors; /* the agent's own limit before it raised it */
-};
+struct execution_defaults;
+/* Keeps the pointer. */
 void executions_setup(const struct execution_defaults *defaults);
 
 void execution_start(struct stream *s, struct fields request);

@@ -7,10 +7,10 @@
 
 #include "execution.h"
 #include "journal.h"
+#include "launch.h"
 #include "sandbox_limits.h"
 #include "loop.h"
 #include "stream_table.h"
-#include "supervisor.h"
 
 struct execution;
 

@@ -2,8 +2,17 @@
 #ifndef ISOLA_EXECUTION_LAUNCH_H
 #define ISOLA_EXECUTION_LAUNCH_H
 
-#include "execution.h"
-#include "supervisor.h"
+#include <sys/resource.h>
+
+#include "launch.h"
+#include "stream.h"
+
+/* From the boot record; set once. */
+struct execution_defaults {
+    char **environment;        /* K=V, NULL-terminated */
+    struct fields boot;        /* RLIMIT fields applied to every command */
+    struct rlimit descriptors; /* the agent's own limit before it raised it */
+};
 
 struct prepared {
     struct launch launch;

@@ -8,7 +8,7 @@
 #define ISOLA_HOLD_H
 
 #include "boot.h"
-#include "execution.h"
+#include "execution_launch.h"
 #include "stream.h"
 
 /* `boot` and `defaults` live as long as the agent; a new identity replaces their content. */

@@ -25,6 +25,7 @@
 #include "init_network.h"
 #include "init_parse.h"
 #include "init_root.h"
+#include "init_state.h"
 #include "listen.h"
 #include "loop.h"
 #include "process_tree.h"
@@ -39,23 +40,11 @@ enum { AGENT_PRIORITY = -20 };
 enum { MODULES_MAX = 256, PORT_MS = 30000, SYNC_SECONDS = 5, WARM_UP_MS = 5000 };
 enum { PROGRAM_MAX = 64 << 10, PROGRAMS_MAX = 8 << 20, PROGRAMS_COUNT = 4096 };
 
-static bool active;
-static int console = 2;
 static struct init_channel channel;
 
 bool init_is_requested(int count, char **words)
 {
     return getpid() == 1 && count > 0 && strcmp(words[0], "/init") == 0;
-}
-
-bool init_is_active(void)
-{
-    return active;
-}
-
-int init_console(void)
-{
-    return console;
 }
 
 static void *write_cache(void *unused)
@@ -78,7 +67,7 @@ void init_reset(void)
 
 static _Noreturn void failed(const char *step, const char *reason)
 {
-    dprintf(console, "isola-agent: cannot %s: %s\n", step, reason);
+    dprintf(init_console(), "isola-agent: cannot %s: %s\n", step, reason);
     init_reset();
 }
 
@@ -99,7 +88,7 @@ static void release_console(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC), kept = fcntl(2, F_DUPFD_CLOEXEC, 3);
     if (null < 0 || kept < 0) failed("leave the console", strerror(errno));
-    console = kept;
+    init_set_console(kept);
     for (int i = 0; i < 3; i++) dup2(null, i);
     close(null);
 }
@@ -307,7 +296,7 @@ static bool has_workspace(struct fields record, const char *folder)
 
 struct init_result init_run(struct boot *boot)
 {
-    active = true;
+    init_set_active();
     setsid();
     umask(022);
     const char *problem = init_root_begin();

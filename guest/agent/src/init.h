@@ -9,12 +9,6 @@
 
 #include "boot.h"
 
-/* The agent's program in the root of the machine. */
-#define INIT_AGENT "/.isola/agent"
-
-/* The OOM score of the agent and its supervisors in a virtual machine: the kernel kills neither. */
-#define INIT_OOM_SCORE "-1000"
-
 /* The channel on which the agent serves afterwards. */
 struct init_result {
     int port;          /* descriptor of the virtio port; -1 when the agent dials */
@@ -24,10 +18,6 @@ struct init_result {
 
 /* Returns true when the agent was started by the kernel of a virtual machine. */
 bool init_is_requested(int count, char **words);
-/* Returns true in such an agent. */
-bool init_is_active(void);
-/* Returns the descriptor for messages: the console of a virtual machine, standard error otherwise. */
-int init_console(void);
 /* Does everything up to the point where the agent serves. Resets the machine, after a message, if that fails. */
 struct init_result init_run(struct boot *boot);
 /* Writes what is cached, for 5 s at most, and resets the machine, which ends it. */

@@ -5,7 +5,9 @@
 #ifndef ISOLA_LAUNCH_MESSAGE_H
 #define ISOLA_LAUNCH_MESSAGE_H
 
-#include "supervisor.h"
+#include <stdbool.h>
+
+#include "launch.h"
 
 /* Sends the launch with its three descriptors. Returns false when it does not fit or the supervisor is gone. */
 bool launch_message_send(int control_fd, const struct launch *launch);

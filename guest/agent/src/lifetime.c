@@ -7,6 +7,7 @@
 #include "execution.h"
 #include "hold.h"
 #include "init.h"
+#include "init_state.h"
 #include "loop.h"
 #include "process_tree.h"
 #include "stream_table.h"

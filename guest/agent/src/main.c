@@ -29,11 +29,13 @@
 #include "egress.h"
 #include "events.h"
 #include "execution.h"
+#include "execution_launch.h"
 #include "freeze.h"
 #include "hold.h"
 #include "host_relay.h"
 #include "init.h"
 #include "init_network.h"
+#include "init_state.h"
 #include "lifetime.h"
 #include "listen.h"
 #include "loop.h"
@@ -241,6 +243,8 @@ static const struct events handlers = {
     .disconnected = disconnected,
     .flushed = streams_wake_senders,
     .room = resume,
+    .command_started = process_limit_started,
+    .command_starved = process_limit_starved,
 };
 
 /* Returns the descriptor to serve; -1 for a channel without one. */

@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include "execution_internal.h"
-#include "init.h"
+#include "init_state.h"
 #include "process_tree.h"
+#include "sandbox_limits.h"
 #include "sudo_listen.h"
 
 #define MS 1000000ull
@@ -18,7 +19,7 @@ enum {
     STARVED_THREADS_MIN = 16,  /* minimum number of threads of an execution killed for that */
 };
 
-static uint64_t limit, met;
+static uint64_t limit;
 static uint64_t threads_before; /* in a virtual machine, without commands; 0 where the kernel's count is not used */
 static uint64_t pause_ms, starved_since;
 static int last_count;
@@ -36,11 +37,6 @@ void process_limit_setup(uint64_t processes, uint64_t threads)
 {
     if (getpid() == 1) limit = processes;
     if (init_is_active() && threads && threads <= UINT16_MAX) threads_before = thread_count();
-}
-
-uint64_t process_limit_met(void)
-{
-    return met;
 }
 
 static void schedule_check(uint64_t milliseconds)
@@ -87,7 +83,7 @@ static void end_largest(bool by_threads, int least)
         }
     }
     if (!largest && !helper) return;
-    met++;
+    limits_processes_met();
     if (helper)
         sudo_kill(helper);
     else

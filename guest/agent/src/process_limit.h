@@ -17,7 +17,5 @@ void process_limit_setup(uint64_t processes, uint64_t threads);
 void process_limit_started(void);
 /* A command could not be started because there are too many threads. */
 void process_limit_starved(void);
-/* Returns how often an execution was killed at the limit. */
-uint64_t process_limit_met(void);
 
 #endif

@@ -9,13 +9,13 @@
 
 #include "disk_budget.h"
 #include "loop.h"
-#include "process_limit.h"
 
 #define MS 1000000ull
 
 enum { INTERVAL_MS = 500, INTERVAL_MAX_MS = 10000, COST_FACTOR = 20 };
 
 static int memory_fd = -1, thread_fd = -1;
+static uint64_t processes_met;
 static atomic_ullong pause_ms = INTERVAL_MS;
 static atomic_bool filled;
 
@@ -38,8 +38,13 @@ static uint64_t number_after(int fd, const char *word)
 
 struct limit_counts limits_read(void)
 {
-    return (struct limit_counts){number_after(memory_fd, "oom_kill "), process_limit_met(),
-                                 number_after(thread_fd, "max "), disk_refusals()};
+    return (struct limit_counts){number_after(memory_fd, "oom_kill "), processes_met, number_after(thread_fd, "max "),
+                                 disk_refusals()};
+}
+
+void limits_processes_met(void)
+{
+    processes_met++;
 }
 
 bool limits_have_memory(void)

@@ -21,6 +21,8 @@ struct limit_counts {
  */
 void limits_setup(int memory_events, int thread_events, uint64_t disk, uint64_t since_ns);
 struct limit_counts limits_read(void);
+/* An execution was killed because there were more processes than allowed. */
+void limits_processes_met(void);
 /* Returns true when the OOM killer must prefer commands over the agent. */
 bool limits_have_memory(void);
 

@@ -15,12 +15,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "execution_launch.h"
 #include "freeze.h"
-#include "init.h"
+#include "init_state.h"
 #include "loop.h"
 #include "privileges.h"
-#include "process_limit.h"
 #include "process_tree.h"
 #include "sudo.h"
 #include "supervisor.h"
@@ -88,7 +88,7 @@ static void connection_ready(struct watch *w, uint32_t what)
     close(connection); /* the client sees end of file when no helper was started */
     if (pid < 0) return;
     helpers[helper_count++] = pid;
-    process_limit_started();
+    events->command_started();
     listen_on();
 }
 

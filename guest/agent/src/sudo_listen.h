@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "execution.h"
+struct execution_defaults;
 
 /* Reads which users there are, optionally and before sudo_setup, so that it has less to do. */
 void sudo_prepare(void);

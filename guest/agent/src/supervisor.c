@@ -21,7 +21,7 @@
 
 #include "launch_message.h"
 #include "freeze.h"
-#include "init.h"
+#include "init_state.h"
 #include "privileges.h"
 #include "process_tree.h"
 
