@@ -16,6 +16,8 @@ void execution_list(struct stream *s, struct fields request);
 void execution_signal(struct stream *s, struct fields request);
 void execution_resize(struct stream *s, struct fields request);
 
+/* A hold begins, or ends: the readers that it disconnects are expected to return. */
+void executions_held(bool now);
 /*
  * Ends a hold. The readers that it disconnected may return within a few seconds, in which the output that they have not
  * received is kept; or they are those of another sandbox and do not return.

@@ -7,10 +7,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "hold.h"
 #include "loop.h"
 
 #define READERS_RETURN_NS 5000000000ull
+
+/* The readers that leave are expected to return. */
+static bool held;
 
 enum { READ_PER_TURN = 256 << 10, OUTPUT_HEAD = 17, PENDING_INPUT_MAX = 16 * AGENT_WINDOW };
 
@@ -285,7 +287,7 @@ static void attachment_dropped(void *context)
 {
     struct attachment *a = context;
     struct execution *e = a->execution;
-    if (hold_is_active() && !a->lossy && a->offset < e->awaited_from) e->awaited_from = a->offset;
+    if (held && !a->lossy && a->offset < e->awaited_from) e->awaited_from = a->offset;
     detach_reader(a);
     reader_gone(e);
 }
@@ -300,6 +302,11 @@ static void readers_are_late(struct timer *t)
 }
 
 static struct timer late = {.fire = readers_are_late};
+
+void executions_held(bool now)
+{
+    held = now;
+}
 
 void executions_released(bool readers_return)
 {
@@ -322,7 +329,7 @@ struct attachment *attach(struct execution *e, struct stream *s, uint64_t offset
     if (!a) return NULL;
     *a = (struct attachment){.stream = s, .execution = e, .offset = offset, .lossy = lossy, .next = e->attachments};
     e->attachments = a;
-    if (offset <= e->awaited_from && !hold_is_active()) e->awaited_from = UINT64_MAX;
+    if (offset <= e->awaited_from && !held) e->awaited_from = UINT64_MAX;
     stream_set_owner(s, &attachment_owner, a);
     return a;
 }

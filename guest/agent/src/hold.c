@@ -78,6 +78,7 @@ void hold_poll(void)
 {
     if (!held && atomic_load(&begun)) {
         held = hangs_up = true;
+        executions_held(true);
         if (!init_is_active()) timer_set(&timeout, now_ns() + timeout_ns);
         timer_set(&unread, now_ns() + FLUSH_TIMEOUT);
     }
@@ -101,6 +102,7 @@ static uint64_t thaw(void)
 {
     timer_clear(&timeout);
     held = false;
+    executions_held(false);
     atomic_store(&begun, false);
     uint64_t frozen_ns = freeze_end(&frozen);
     atomic_store(&pending, false);

@@ -5,7 +5,6 @@
 
 #include "connection.h"
 #include "execution.h"
-#include "hold.h"
 #include "init.h"
 #include "init_state.h"
 #include "loop.h"
@@ -58,7 +57,7 @@ void lifetime_connected(void)
 
 void lifetime_disconnected(void)
 {
-    if (boot->has_linger && !hold_is_active()) timer_set(&linger, now_ns() + boot->linger_ms * MS);
+    if (boot->has_linger) timer_set(&linger, now_ns() + boot->linger_ms * MS);
 }
 
 void lifetime_renew(struct stream *s, struct fields request)

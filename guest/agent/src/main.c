@@ -233,7 +233,7 @@ static void resume(void)
 static void disconnected(void)
 {
     streams_notify_dropped();
-    lifetime_disconnected();
+    if (!hold_is_active()) lifetime_disconnected();
 }
 
 static const struct events handlers = {
