@@ -3,6 +3,7 @@
 #include "connection.h"
 #include "egress.h"
 #include "execution.h"
+#include "execution_request.h"
 #include "hold.h"
 #include "lifetime.h"
 #include "operations.h"

@@ -1,4 +1,4 @@
-#include "execution_internal.h"
+#include "execution.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -6,13 +6,14 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "connection.h"
 #include "disk_budget.h"
 #include "events.h"
+#include "execution_io.h"
 #include "execution_launch.h"
+#include "execution_table.h"
 #include "process_tree.h"
 #include "sudo_listen.h"
 #include "supervisor.h"
@@ -26,55 +27,20 @@ enum {
     JOURNAL_DEFAULT = 1 << 20,
     JOURNAL_MAX = 16 << 20,
     JOURNAL_MIN = 16 << 10,
-    DRAIN_IDLE_MS = 100, /* how long to wait for output while another process holds the pipe open */
-    DRAIN_MAX_MS = 2000,
-    KILL_TREE_MS = 3000,         /* how long a supervisor may take to kill its tree */
-    START_MS = 250,              /* how long a supervisor may take to report that the command has started */
-    PIPE_CAPACITY_MAX = 1 << 20, /* what a pipe can hold that was written before the leader ended */
+    START_MS = 250, /* how long a supervisor may take to report that the command has started */
 };
 
 #define MS 1000000ull
 
-struct execution *executions;
-static struct execution **executions_end = &executions;
 static uint64_t next_id = 1;
-static int running;
-static bool evict_due;
 static const struct execution_defaults *defaults;
-
-void evict_later(void)
-{
-    evict_due = true;
-}
 
 void executions_setup(const struct execution_defaults *d)
 {
     defaults = d;
 }
 
-uint64_t unix_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-struct execution *find_execution(uint64_t id)
-{
-    struct execution *e = executions;
-    while (e && e->id != id) e = e->next;
-    return e && e->started ? e : NULL;
-}
-
 /* ---- end of an execution ---- */
-
-void close_watch(struct watch *w)
-{
-    if (w->fd < 0) return;
-    loop_forget(w);
-    close(w->fd);
-    w->fd = -1;
-}
 
 static void execution_free(struct execution *e)
 {
@@ -90,21 +56,11 @@ static void execution_free(struct execution *e)
 
 static void forget(struct execution *e)
 {
-    for (struct execution **at = &executions; *at; at = &(*at)->next)
-        if (*at == e) {
-            *at = e->next;
-            if (!*at) executions_end = at;
-            execution_free(e);
-            return;
-        }
+    execution_remove(e);
+    execution_free(e);
 }
 
 static void enforce_disk(void);
-
-bool outputs_open(const struct execution *e)
-{
-    return e->outputs[0].watch.fd >= 0 || e->outputs[1].watch.fd >= 0;
-}
 
 /*
  * Evicts old ended executions. One whose pipe is still open in another process stays, because closing it would send
@@ -113,8 +69,7 @@ bool outputs_open(const struct execution *e)
 void executions_evict(void)
 {
     enforce_disk();
-    if (!evict_due) return;
-    evict_due = false;
+    if (!is_eviction_due()) return;
     int ended = 0;
     size_t kept = 0;
     for (struct execution *e = executions; e; e = e->next)
@@ -142,42 +97,6 @@ void executions_evict(void)
     }
 }
 
-/* Ended by the signal itself, or with the exit code that a shell reports for it. */
-static bool ended_by(int status, int signal_number)
-{
-    return WIFSIGNALED(status) ? WTERMSIG(status) == signal_number : WEXITSTATUS(status) == 128 + signal_number;
-}
-
-void build_exit(const struct execution *e, struct builder *b)
-{
-    int status = e->end.status;
-    bool signaled = WIFSIGNALED(status);
-    bool killed = ended_by(status, SIGKILL);
-    enum exit_kind kind = e->timed_out                     ? EXIT_TIMED_OUT
-                          : killed && e->limits_met.memory ? EXIT_OUT_OF_MEMORY
-                          : signaled                       ? EXIT_SIGNALED
-                                                           : EXIT_EXITED;
-    build_u64(b, T_EXIT_KIND, kind);
-    if (e->limits_met.memory) build_text(b, T_LIMIT, "memory");
-    if (e->limits_met.processes) build_text(b, T_LIMIT, "processes");
-    if (e->limits_met.threads) build_text(b, T_LIMIT, "threads");
-    if (e->limits_met.disk) build_text(b, T_LIMIT, "disk");
-    if (signaled)
-        build_u64(b, T_SIGNAL, (uint64_t)WTERMSIG(status));
-    else
-        build_u64(b, T_EXIT_CODE, (uint64_t)WEXITSTATUS(status));
-    build_u64(b, T_DURATION_NS, e->ended_ns - e->started_ns);
-    build_u64(b, T_CPU_NS, e->end.cpu_ns);
-    build_u64(b, T_MEMORY_PEAK, e->end.memory_peak);
-}
-
-void build_counts(const struct execution *e, struct builder *b)
-{
-    build_u64(b, T_STDOUT_BYTES, e->bytes[0] + e->bytes[2]);
-    build_u64(b, T_STDERR_BYTES, e->bytes[1]);
-    build_u64(b, T_OFFSET, e->journal.end);
-}
-
 /* Counts the limits reached while the execution ran. Concurrent executions may have reached them too. */
 static void note_limits(struct execution *e)
 {
@@ -188,55 +107,6 @@ static void note_limits(struct execution *e)
     e->limits_met.disk = now.disk - e->limits_before.disk;
     if (disk_limit() && ended_by(e->end.status, SIGXFSZ)) e->limits_met.disk++; /* one file was too large */
     if (disk_is_full()) e->limits_met.disk++;
-}
-
-static void finish(struct execution *e)
-{
-    if (e->finished) return;
-    e->finished = true;
-    running--;
-    timer_clear(&e->timeout);
-    timer_clear(&e->drain);
-    close_input(e);
-    if (e->terminal_fd >= 0) { /* processes still on the terminal get SIGHUP */
-        e->terminal_fd = e->input.fd = -1;
-        close_watch(&e->outputs[0].watch);
-    }
-    end_attachments(e);
-    evict_due = true;
-}
-
-/*
- * Ends the execution once its leader has ended and its output is drained. While another process holds a pipe open there
- * is no end of file; the execution then ends when no output arrives for a while. A slow reader does not cut off what
- * the leader left in the pipe; a process that never stops writing does.
- */
-void finish_if_drained(struct execution *e)
-{
-    if (!e->leader_ended || e->finished) return;
-    bool drained = true;
-    for (int i = 0; i < 2; i++)
-        if (e->outputs[i].watch.fd >= 0 && !e->outputs[i].drained) drained = false;
-    uint64_t now = now_ns();
-    uint64_t latest = e->ended_ns + DRAIN_MAX_MS * MS;
-    if (!outputs_open(e)) {
-        finish(e);
-    } else if (drained) {
-        uint64_t quiet_from = e->last_output_ns > e->ended_ns ? e->last_output_ns : e->ended_ns;
-        uint64_t until = quiet_from + DRAIN_IDLE_MS * MS;
-        if (now >= until || now >= latest)
-            finish(e);
-        else
-            timer_set(&e->drain, until < latest ? until : latest);
-    } else if (now >= latest && e->journal.end - e->offset_at_exit > 2 * PIPE_CAPACITY_MAX) {
-        finish(e);
-    }
-}
-
-/* A process of the sandbox may have stopped the supervisor, which could then neither report nor receive an order. */
-static void ensure_running(const struct execution *e)
-{
-    if (e->supervisor > 0 && e->control.fd >= 0) kill(e->supervisor, SIGCONT);
 }
 
 static void drain_fired(struct timer *t)
@@ -264,33 +134,11 @@ static void leader_ended(struct execution *e, const struct report *r)
     finish_if_drained(e);
 }
 
-/* On kernels where orphans leave their tree, remaining processes are not beneath the supervisor, which may be gone. */
-static void order_orphans(const struct execution *e, enum order_kind kind, int signal_number)
-{
-    bool kill_all = kind == ORDER_KILL_TREE;
-    char *mark = kill_all || kind == ORDER_SIGNAL_TREE ? launch_mark(e->id) : NULL;
-    if (mark) tree_signal_marked(mark, kill_all ? SIGKILL : signal_number);
-    free(mark);
-}
-
-void order(struct execution *e, enum order_kind kind, int signal_number)
-{
-    if (e->control.fd < 0 && !tree_keeps_orphans()) order_orphans(e, kind, signal_number);
-    struct order o = {kind, signal_number};
-    ensure_running(e);
-    if (kind == ORDER_KILL_TREE && !e->kill_pending) {
-        e->kill_pending = true;
-        timer_set(&e->timeout, now_ns() + KILL_TREE_MS * MS);
-    }
-    ssize_t ignored = e->control.fd < 0 ? 0 : send(e->control.fd, &o, sizeof o, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)ignored; /* the supervisor is gone, and with it its tree */
-}
-
 /* Kills running commands when the disk limit is exceeded. Called once per loop iteration. */
 static void enforce_disk(void)
 {
     const pid_t *helpers;
-    if (running || sudo_helpers(&helpers)) limits_check_soon();
+    if (executions_running || sudo_helpers(&helpers)) limits_check_soon();
     if (!limits_disk_exceeded()) return;
     sudo_kill_all();
     for (struct execution *e = executions; e; e = e->next)
@@ -319,7 +167,7 @@ static void failed(struct execution *e, const struct report *r)
         events->command_starved();
     }
     if (s) launch_error(s, &e->description, r->stage, r->error_number);
-    running--;
+    executions_running--;
     forget(e);
 }
 
@@ -360,7 +208,7 @@ static void free_supervisor(struct execution *e)
     supervisor_free(e->supervisor, e->control.fd);
     e->control.fd = -1;
     e->supervisor = 0;
-    evict_due = true;
+    evict_later();
 }
 
 static void control_ready(struct watch *w, uint32_t what)
@@ -402,11 +250,12 @@ static void control_ready(struct watch *w, uint32_t what)
         kill_strays();
     } else {
         finish_if_drained(e);
-        evict_due = true;
+        evict_later();
     }
 }
 
-bool is_supervisor(pid_t pid)
+/* Returns true for a supervisor, busy or idle, and for a sudo helper. */
+static bool is_supervisor(pid_t pid)
 {
     for (struct execution *e = executions; e; e = e->next)
         if (e->supervisor == pid && e->control.fd >= 0) return true;
@@ -454,7 +303,7 @@ static void describe(struct execution *e, struct fields request)
 void execution_start(struct stream *s, struct fields request)
 {
     sudo_update();
-    if (running >= RUNNING_MAX) {
+    if (executions_running >= RUNNING_MAX) {
         stream_error(s, E_LIMIT, EAGAIN, "%d commands are already running; end some of them first", RUNNING_MAX);
         stream_release(s);
         return;
@@ -492,9 +341,8 @@ void execution_start(struct stream *s, struct fields request)
     pid_t pid = supervisor_start(&p.launch, &e->control.fd);
     int error = errno;
     launch_close(&p);
-    *executions_end = e;
-    executions_end = &e->next;
-    running++;
+    execution_add(e);
+    executions_running++;
     if (!attach(e, s, 0, false)) {
         stream_error(s, E_LIMIT, ENOMEM, "the agent is out of memory");
         stream_release(s);

@@ -1,5 +1,4 @@
-/* Moves output from the pipes through the journal to attached streams, and input in the other direction. */
-#include "execution_internal.h"
+#include "execution_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,13 +7,22 @@
 #include <unistd.h>
 
 #include "loop.h"
+#include "stream.h"
 
-#define READERS_RETURN_NS 5000000000ull
+#define MS 1000000ull
+#define READERS_RETURN_NS (5000 * MS)
+
+enum {
+    READ_PER_TURN = 256 << 10,
+    OUTPUT_HEAD = 17,
+    PENDING_INPUT_MAX = 16 * AGENT_WINDOW,
+    DRAIN_IDLE_MS = 100, /* how long to wait for output while another process holds the pipe open */
+    DRAIN_MAX_MS = 2000,
+    PIPE_CAPACITY_MAX = 1 << 20, /* what a pipe can hold that was written before the leader ended */
+};
 
 /* The readers that leave are expected to return. */
 static bool held;
-
-enum { READ_PER_TURN = 256 << 10, OUTPUT_HEAD = 17, PENDING_INPUT_MAX = 16 * AGENT_WINDOW };
 
 /* Returns the lowest offset that attached streams still need; the journal must keep everything from there on. */
 static uint64_t needed_from(const struct execution *e)
@@ -104,7 +112,81 @@ static void send_all(struct execution *e)
         while (send_output(a)) {}
 }
 
-/* Moves output from the pipes to the journal and on to the attached streams, as far as possible without blocking. */
+/* ---- end ---- */
+
+void detach_reader(struct attachment *a)
+{
+    struct execution *e = a->execution;
+    for (struct attachment **at = &e->attachments; *at; at = &(*at)->next)
+        if (*at == a) {
+            *at = a->next;
+            break;
+        }
+    if (e->input_stream == a->stream) e->input_stream = NULL;
+    free(a);
+}
+
+/* Ends the attachments that have received all output. */
+static void end_attachments(struct execution *e)
+{
+    for (struct attachment *a = e->attachments, *next; a; a = next) {
+        next = a->next;
+        if (a->offset < e->journal.end) continue;
+        struct builder b = {0};
+        build_exit(e, &b);
+        build_counts(e, &b);
+        struct stream *s = a->stream;
+        detach_reader(a);
+        stream_end(s, &b);
+        builder_free(&b);
+    }
+}
+
+static void finish(struct execution *e)
+{
+    if (e->finished) return;
+    e->finished = true;
+    executions_running--;
+    timer_clear(&e->timeout);
+    timer_clear(&e->drain);
+    close_input(e);
+    if (e->terminal_fd >= 0) { /* processes still on the terminal get SIGHUP */
+        e->terminal_fd = e->input.fd = -1;
+        close_watch(&e->outputs[0].watch);
+    }
+    end_attachments(e);
+    evict_later();
+}
+
+/*
+ * Ends the execution once its leader has ended and its output is drained. While another process holds a pipe open there
+ * is no end of file; the execution then ends when no output arrives for a while. A slow reader does not cut off what
+ * the leader left in the pipe; a process that never stops writing does.
+ */
+void finish_if_drained(struct execution *e)
+{
+    if (!e->leader_ended || e->finished) return;
+    bool drained = true;
+    for (int i = 0; i < 2; i++)
+        if (e->outputs[i].watch.fd >= 0 && !e->outputs[i].drained) drained = false;
+    uint64_t now = now_ns();
+    uint64_t latest = e->ended_ns + DRAIN_MAX_MS * MS;
+    if (!outputs_open(e)) {
+        finish(e);
+    } else if (drained) {
+        uint64_t quiet_from = e->last_output_ns > e->ended_ns ? e->last_output_ns : e->ended_ns;
+        uint64_t until = quiet_from + DRAIN_IDLE_MS * MS;
+        if (now >= until || now >= latest)
+            finish(e);
+        else
+            timer_set(&e->drain, until < latest ? until : latest);
+    } else if (now >= latest && e->journal.end - e->offset_at_exit > 2 * PIPE_CAPACITY_MAX) {
+        finish(e);
+    }
+}
+
+/* ---- output ---- */
+
 void pump(struct execution *e)
 {
     if (!e->started) return; /* RESPONSE precedes the output */
@@ -198,34 +280,6 @@ void terminal_ready(struct watch *w, uint32_t what)
 }
 
 /* ---- attachments as owners of their streams ---- */
-
-void detach_reader(struct attachment *a)
-{
-    struct execution *e = a->execution;
-    for (struct attachment **at = &e->attachments; *at; at = &(*at)->next)
-        if (*at == a) {
-            *at = a->next;
-            break;
-        }
-    if (e->input_stream == a->stream) e->input_stream = NULL;
-    free(a);
-}
-
-/* Ends the attachments that have received all output. */
-void end_attachments(struct execution *e)
-{
-    for (struct attachment *a = e->attachments, *next; a; a = next) {
-        next = a->next;
-        if (a->offset < e->journal.end) continue;
-        struct builder b = {0};
-        build_exit(e, &b);
-        build_counts(e, &b);
-        struct stream *s = a->stream;
-        detach_reader(a);
-        stream_end(s, &b);
-        builder_free(&b);
-    }
-}
 
 static void attachment_data(void *context, const uint8_t *bytes, size_t length)
 {

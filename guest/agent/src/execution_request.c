@@ -1,11 +1,12 @@
-/* Requests about existing executions: attach, list, signal, resize. */
-#include "execution_internal.h"
+#include "execution_request.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+
+#include "execution_io.h"
 
 static void build_item(const struct execution *e, struct builder *b)
 {

@@ -12,7 +12,7 @@
 #include "freeze.h"
 #include "handshake.h"
 #include "etc_files.h"
-#include "execution.h"
+#include "execution_io.h"
 #include "identity.h"
 #include "init_state.h"
 #include "lifetime.h"

@@ -3,7 +3,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "execution_internal.h"
+#include "execution.h"
+#include "execution_table.h"
 #include "init_state.h"
 #include "process_tree.h"
 #include "sandbox_limits.h"

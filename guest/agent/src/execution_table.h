@@ -1,11 +1,7 @@
-/*
- * Shared by the three parts of executions: lifecycle (execution.c), input and output (execution_io.c), and requests
- * about existing executions (execution_request.c).
- */
-#ifndef ISOLA_EXECUTION_INTERNAL_H
-#define ISOLA_EXECUTION_INTERNAL_H
+/* All executions, and what the files that deal with them share. Main thread only. */
+#ifndef ISOLA_EXECUTION_TABLE_H
+#define ISOLA_EXECUTION_TABLE_H
 
-#include "execution.h"
 #include "journal.h"
 #include "launch.h"
 #include "sandbox_limits.h"
@@ -56,35 +52,28 @@ struct execution {
 
 /* All executions, oldest first. */
 extern struct execution *executions;
+/* How many have begun to start and have not finished. */
+extern int executions_running;
+void execution_add(struct execution *e);
+void execution_remove(struct execution *e);
 /* Returns a started execution, or NULL when there is none with this id. */
 struct execution *find_execution(uint64_t id);
-/* Ends the execution when its leader has ended and its output is drained. */
-void finish_if_drained(struct execution *e);
-/* Sends an order to the supervisor; does nothing when the supervisor is gone. */
-void order(struct execution *e, enum order_kind kind, int signal_number);
 /* Schedules an eviction of old executions at the end of this loop iteration. */
 void evict_later(void);
-/* Returns true for a supervisor, busy or idle, and for a sudo helper. */
-bool is_supervisor(pid_t pid);
-/* Kills processes reparented to the agent by a killed supervisor. All other children of the agent are supervisors. */
-void kill_strays(void);
+/* Returns true once after evict_later. */
+bool is_eviction_due(void);
+
 void close_watch(struct watch *w);
 bool outputs_open(const struct execution *e);
+uint64_t unix_ns(void);
+/* Returns true for an end by the signal itself, or with the exit code that a shell reports for it. */
+bool ended_by(int status, int signal_number);
 void build_exit(const struct execution *e, struct builder *b);
 void build_counts(const struct execution *e, struct builder *b);
-uint64_t unix_ns(void);
 
-/* Moves output from the pipes to the journal and on to the attached streams, as far as possible without blocking. */
-void pump(struct execution *e);
-void output_ready(struct watch *w, uint32_t what);
-void terminal_ready(struct watch *w, uint32_t what);
-void input_ready(struct watch *w, uint32_t what);
-void write_input(struct execution *e);
-void close_input(struct execution *e);
-/* Attaches a stream, for output and input. Returns NULL when out of memory. */
-struct attachment *attach(struct execution *e, struct stream *s, uint64_t offset, bool lossy);
-void detach_reader(struct attachment *a);
-/* Ends the attachments that have received all output. */
-void end_attachments(struct execution *e);
+/* A process of the sandbox may have stopped the supervisor, which could then neither report nor receive an order. */
+void ensure_running(const struct execution *e);
+/* Sends an order to the supervisor; does nothing when the supervisor is gone. */
+void order(struct execution *e, enum order_kind kind, int signal_number);
 
 #endif
