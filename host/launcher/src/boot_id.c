@@ -17,7 +17,6 @@
 #include "common.h"
 #include "disk.h"
 #include "mounts.h"
-#include "ready.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 

@@ -19,7 +19,6 @@
 
 #include "common.h"
 #include "cgroups.h"
-#include "ready.h"
 
 /* Missing from some C libraries; the number is the same on all architectures. */
 enum { SYS_PIDFD_OPEN_NUMBER = 434 };

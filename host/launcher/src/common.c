@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "process_signal.h"
+
 enum { BACKLOG = 16 };
 
 static bool answers;
@@ -49,6 +51,14 @@ bool write_text(const char *path, const char *text)
     close(fd);
     errno = error;
     return ok;
+}
+
+unsigned long long start_time(pid_t pid)
+{
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    unsigned long long start = proc >= 0 ? process_start(proc, pid) : 0;
+    if (proc >= 0) close(proc);
+    return start;
 }
 
 int listen_on(const char *path)

@@ -15,17 +15,9 @@
 
 #include "cgroup_cleanup.h"
 #include "cgroups.h"
-#include "process_signal.h"
+#include "common.h"
 
 enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000, SOCKET_PAUSE_MS = 2 };
-
-unsigned long long start_time(pid_t pid)
-{
-    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    unsigned long long start = proc >= 0 ? process_start(proc, pid) : 0;
-    if (proc >= 0) close(proc);
-    return start;
-}
 
 /*
  * Receives the next message of the sandbox and the pid of its sender, which the kernel reports in the host's numbering.

@@ -6,8 +6,6 @@
 
 #include "plan.h"
 
-/* Returns the start time of a process in clock ticks; 0 if there is no such process. */
-unsigned long long start_time(pid_t pid);
 /*
  * Prints the answer: that the agent is ready, or the output of a failed boot. Ends the sandbox if the client
  * disconnects. Returns the exit code.
