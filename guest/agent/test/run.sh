@@ -80,6 +80,7 @@ ordinary_user() {
 rm -f "$out"/sanitize/report.* "$out"/*/*.log.count
 sanitize "$@" &
 release "$@"
+one 'modules' "$out/release/modules_test.log" sh test/modules_test.sh "$out"
 ordinary_user
 wait
 
