@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a command with a private Kubernetes cluster, for a machine where none is reachable:
 #   testing/cluster-here.sh COMMAND...
-#   testing/cluster-here.sh ./isola conformance kubernetes --json
+#   testing/cluster-here.sh sh -c './isola conformance kubernetes --set image=$ISOLA_TEST_IMAGE --json'
 # The command finds the cluster by KUBECONFIG, kubectl on PATH, and an image with a shell and Python by ISOLA_TEST_IMAGE.
 # It has one node, or ISOLA_CLUSTER_NODES of them. There are two runtimes: runc, and gVisor as the runtime class "gvisor",
 # and volumes of the storage class "folders". The programs are built on first use, which takes

@@ -1,6 +1,8 @@
 package dev.isola.app;
 
 import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.GlobalOptions;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.provider.ProviderFactory;
 import java.io.ByteArrayInputStream;
@@ -12,6 +14,9 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 
 /**
  * Calls the command like a shell, but without a process: takes arguments, returns exit code and
@@ -42,12 +47,33 @@ public final class CommandLineFixture {
     return this;
   }
 
+  /** Returns what is wrong with the arguments of a command, which is parsed and does not run. */
+  public Optional<String> syntaxError(List<String> args) {
+    OutputStream none = OutputStream.nullOutputStream();
+    GlobalOptions globals = new GlobalOptions();
+    CommandLine line = new CommandLine(globals);
+    var command = Main.commands().get(args.getFirst());
+    if (command == null) {
+      return Optional.of("there is no command " + args.getFirst());
+    }
+    line.addSubcommand(command.apply(new CommandContext(environment(none, none), globals)));
+    line.setExpandAtFiles(false);
+    try {
+      line.parseArgs(args.toArray(String[]::new));
+      return Optional.empty();
+    } catch (ParameterException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private CliEnvironment environment(OutputStream out, OutputStream err) {
+    return new CliEnvironment(in, out, err, interactive, env, factories);
+  }
+
   public CommandResult call(String... args) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
-    CliEnvironment host =
-        new CliEnvironment(in, outIsBroken ? brokenOut : out, err, interactive, env, factories);
-    int code = Main.execute(args, host);
+    int code = Main.execute(args, environment(outIsBroken ? brokenOut : out, err));
     return new CommandResult(
         code, Bytes.of(out.toByteArray()), err.toString(StandardCharsets.UTF_8));
   }

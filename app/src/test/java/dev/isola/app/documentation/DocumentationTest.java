@@ -73,7 +73,7 @@ class DocumentationTest {
     }
   }
 
-  private static List<MarkdownPage> pages() throws IOException {
+  static List<MarkdownPage> pages() throws IOException {
     List<MarkdownPage> pages = new ArrayList<>();
     Files.walkFileTree(
         ROOT,
