@@ -116,29 +116,28 @@ public final class LocalProvider implements Provider {
   }
 
   private Sandbox create(SandboxSpec spec, List<String> layers) {
-    return create(spec, false, stored -> bootSandbox(spec, stored, layers));
+    requireSupported(spec);
+    try (SandboxLocks.HeldLock _ = locks.take(spec.id())) {
+      Optional<Sandbox> existing = attachLocked(spec.id());
+      return existing.isPresent() ? existing.get() : boot(spec, store(spec, false), layers);
+    }
   }
 
   private Sandbox create(SandboxSpec spec, LocalMemoryForkPoint origin) {
-    return create(spec, true, stored -> restoreSandbox(spec, stored, origin));
+    requireSupported(spec);
+    try (SandboxLocks.HeldLock _ = locks.take(spec.id())) {
+      Optional<Sandbox> existing = attachLocked(spec.id());
+      return existing.isPresent() ? existing.get() : restore(spec, store(spec, true), origin);
+    }
   }
 
-  /** Starts a sandbox whose folder exists. */
-  private interface Start {
-    Sandbox apply(StoredSandbox stored) throws IOException;
-  }
-
-  private Sandbox create(SandboxSpec spec, boolean unverified, Start start) {
+  private void requireSupported(SandboxSpec spec) {
     info().requireSupported(spec);
     booter.validate(spec);
-    return locks.withLock(spec.id(), () -> createLocked(spec, unverified, start));
   }
 
-  private Sandbox createLocked(SandboxSpec spec, boolean unverified, Start start) {
-    Optional<Sandbox> existing = attachLocked(spec.id());
-    if (existing.isPresent()) {
-      return existing.get();
-    }
+  /** Creates the folder of a sandbox. */
+  private StoredSandbox store(SandboxSpec spec, boolean unverified) {
     SandboxFolder folder = store.of(spec.id());
     if (folder.exists()) {
       throw Fault.of(
@@ -150,16 +149,13 @@ public final class LocalProvider implements Provider {
     }
     removeAbandonedSandboxes();
     UnixSocketConnector.requireValidPath(folder.socket());
-    StoredSandbox stored = store(spec, folder, unverified);
-    try {
-      return start.apply(stored);
-    } catch (IOException e) {
-      cleanUp(spec.id(), e);
-      throw createFailed(spec.id(), e);
-    } catch (RuntimeException e) {
-      cleanUp(spec.id(), e);
-      throw e;
-    }
+    return store(spec, folder, unverified);
+  }
+
+  /** Removes what is left of a sandbox that could not be started, and returns the error. */
+  private RuntimeException startFailed(SandboxId id, Exception failure) {
+    cleanUp(id, failure);
+    return failure instanceof IOException e ? createFailed(id, e) : (RuntimeException) failure;
   }
 
   private StoredSandbox store(SandboxSpec spec, SandboxFolder folder, boolean unverified) {
@@ -195,6 +191,14 @@ public final class LocalProvider implements Provider {
         .exception(e);
   }
 
+  private Sandbox restore(SandboxSpec spec, StoredSandbox stored, LocalMemoryForkPoint origin) {
+    try {
+      return restoreSandbox(spec, stored, origin);
+    } catch (IOException | RuntimeException e) {
+      throw startFailed(spec.id(), e);
+    }
+  }
+
   /** Nothing of the saved processes runs before its new identity is verified. */
   private Sandbox restoreSandbox(
       SandboxSpec spec, StoredSandbox stored, LocalMemoryForkPoint origin) throws IOException {
@@ -226,22 +230,25 @@ public final class LocalProvider implements Provider {
     return sandbox;
   }
 
-  private Sandbox bootSandbox(SandboxSpec spec, StoredSandbox stored, List<String> layers)
-      throws IOException {
+  private Sandbox boot(SandboxSpec spec, StoredSandbox stored, List<String> layers) {
     Deadline deadline = Deadline.in(spec.startupTimeout());
     SandboxFolder folder = stored.folder();
     SandboxRecord record = stored.record();
-    AgentSandbox sandbox = sandbox(stored, LinkTimeouts.DEFAULT);
-    attached.put(spec.id(), sandbox);
-    AgentProcess agent =
-        booter.boot(new BootRequest(spec, record, folder, layers, spec.startupTimeout()));
-    record = record.withAgent(agent);
-    Thread.startVirtualThread(() -> connectEarly(sandbox));
-    record.write(folder.record());
-    sandbox.connect();
-    booter.verify(new BootedSandbox(sandbox, folder, agent));
-    SandboxInitializer.initialize(sandbox, spec, deadline::left);
-    return sandbox;
+    try {
+      AgentSandbox sandbox = sandbox(stored, LinkTimeouts.DEFAULT);
+      attached.put(spec.id(), sandbox);
+      AgentProcess agent =
+          booter.boot(new BootRequest(spec, record, folder, layers, spec.startupTimeout()));
+      record = record.withAgent(agent);
+      Thread.startVirtualThread(() -> connectEarly(sandbox));
+      record.write(folder.record());
+      sandbox.connect();
+      booter.verify(new BootedSandbox(sandbox, folder, agent));
+      SandboxInitializer.initialize(sandbox, spec, deadline::left);
+      return sandbox;
+    } catch (IOException | RuntimeException e) {
+      throw startFailed(spec.id(), e);
+    }
   }
 
   /**

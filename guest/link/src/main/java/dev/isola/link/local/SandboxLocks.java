@@ -18,8 +18,21 @@ public final class SandboxLocks {
 
   private final Map<SandboxId, CountedLock> locks = new ConcurrentHashMap<>();
 
+  /** Releases the lock of a sandbox; the thread that took it closes it. */
+  public interface HeldLock extends AutoCloseable {
+    @Override
+    void close();
+  }
+
   /** Runs {@code action} while holding the lock of {@code id}. */
   public <T> T withLock(SandboxId id, Supplier<T> action) {
+    try (HeldLock _ = take(id)) {
+      return action.get();
+    }
+  }
+
+  /** Takes the lock of {@code id}. */
+  public HeldLock take(SandboxId id) {
     CountedLock held =
         locks.compute(
             id,
@@ -29,12 +42,10 @@ public final class SandboxLocks {
               return entry;
             });
     held.mutex.lock();
-    try {
-      return action.get();
-    } finally {
+    return () -> {
       held.mutex.unlock();
       locks.compute(id, (key, now) -> --held.waiting == 0 ? null : now);
-    }
+    };
   }
 
   /**
