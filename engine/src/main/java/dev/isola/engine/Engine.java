@@ -364,7 +364,7 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Gone if the sandbox no longer exists
    */
   public Sandbox sandbox(SandboxId id) {
-    LiveSandboxes.LiveSandbox live =
+    LiveSandboxes.AttachedSandbox live =
         parts
             .liveSandboxes
             .find(id)
@@ -374,13 +374,13 @@ public final class Engine implements AutoCloseable {
     return parts.instrumentation.sandbox(live.sandbox(), live.provider());
   }
 
-  private LiveSandboxes.LiveSandbox attach(SandboxId id) {
+  private LiveSandboxes.AttachedSandbox attach(SandboxId id) {
     SandboxEntry entry = parts.recorder.require(id);
     if (SuspensionState.resumesOnRequest(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
       entry = doResume(id);
     }
-    return new LiveSandboxes.LiveSandbox(parts.liveSandboxes.get(entry), entry.provider());
+    return new LiveSandboxes.AttachedSandbox(parts.liveSandboxes.get(entry), entry.provider());
   }
 
   /** Sets the expiry of a sandbox to {@code fromNow} from the current time. */

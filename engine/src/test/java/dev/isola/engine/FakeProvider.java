@@ -96,6 +96,10 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile @Nullable Supplier<RuntimeException> inventoryFailure;
   public volatile List<InventoryItem> sightings = List.of();
   public volatile Optional<String> imageDigest = Optional.empty();
+
+  /** Whether it finds every sandbox that it is asked for. */
+  public volatile boolean findsAll;
+
   public volatile @Nullable SandboxSpec lastSpec;
 
   /** The failure of every command in its sandboxes. */
@@ -214,7 +218,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return Optional.empty();
+    return findsAll ? Optional.of(new FakeSandbox(id)) : Optional.empty();
   }
 
   @Override

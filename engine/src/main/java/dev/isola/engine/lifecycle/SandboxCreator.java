@@ -200,7 +200,6 @@ public final class SandboxCreator {
                   networks),
               selection,
               reservation);
-      liveSandboxes.put(result.view().id(), reservation);
       kept = true;
       Failpoint.CREATE_DELIVERED.reach();
       return result;
@@ -236,7 +235,7 @@ public final class SandboxCreator {
             : SandboxCreation.destroyedDuringCreate(current.id());
       }
       Failpoint.CREATE_RUNNING.reach();
-      liveSandboxes.put(placement.sandbox());
+      liveSandboxes.add(placement.sandbox(), reservation);
       return new CreateResult(LedgerViews.of(stored.get()), placement.sandbox(), false);
     } catch (SandboxException e) {
       cleanUp(creation.entry().id(), e);

@@ -11,7 +11,6 @@ import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** Renews, pauses and resumes sandboxes for clients. */
 public final class SandboxOperations {
@@ -79,12 +78,9 @@ public final class SandboxOperations {
         && snapshots.resume(id).state() == SandboxState.RUNNING) {
       return recorder.require(id);
     }
-    ReentrantLock lock = suspender.lock(id);
-    lock.lock();
-    try {
+    try (LiveSandboxes.Operation _ =
+        liveSandboxes.begin(id, ExclusiveOperation.SUSPENSION, SnapshotSuspension.RESUME_WAIT)) {
       return resume(id, before);
-    } finally {
-      lock.unlock();
     }
   }
 

@@ -25,10 +25,10 @@ import java.util.Optional;
  */
 public final class SnapshotSuspension {
   /** How long a request waits for a snapshot that is still being taken, or a restore. */
-  private static final Duration RESUME_WAIT = Duration.ofMinutes(5);
+  public static final Duration RESUME_WAIT = Duration.ofMinutes(5);
 
   /** Longer than a restore may take. */
-  private static final Duration SUSPEND_WAIT = Duration.ofHours(1);
+  static final Duration SUSPEND_WAIT = Duration.ofHours(1);
 
   /** How long after a failed suspension an expired sandbox is suspended again. */
   static final Duration RETRY = Duration.ofMinutes(1);
@@ -40,7 +40,6 @@ public final class SnapshotSuspension {
   private final SuspensionStorage storage;
   private final InstantSource clock;
   private final Log log;
-  private final OperationLocks locks = new OperationLocks("the suspension or resumption");
 
   public SnapshotSuspension(
       SandboxRecorder recorder,
@@ -81,7 +80,8 @@ public final class SnapshotSuspension {
         .name("isola-suspend-" + id)
         .start(
             () -> {
-              try (OperationLocks.Handle _ = locks.take(id, SUSPEND_WAIT)) {
+              try (LiveSandboxes.Operation _ =
+                  liveSandboxes.begin(id, ExclusiveOperation.SUSPENSION, SUSPEND_WAIT)) {
                 try {
                   save(suspended.get());
                 } finally {
@@ -141,7 +141,8 @@ public final class SnapshotSuspension {
    * @throws dev.isola.spi.error.ProviderUnavailable if the snapshot takes too long
    */
   public SandboxEntry resume(SandboxId id) {
-    try (OperationLocks.Handle _ = locks.take(id, RESUME_WAIT)) {
+    try (LiveSandboxes.Operation _ =
+        liveSandboxes.begin(id, ExclusiveOperation.SUSPENSION, RESUME_WAIT)) {
       SandboxEntry entry = recorder.require(id);
       Optional<String> snapshot = SuspensionState.snapshot(entry);
       return entry.state() == SandboxState.STOPPED && snapshot.isPresent()
@@ -155,11 +156,12 @@ public final class SnapshotSuspension {
    * while a request resumes the sandbox, because the provider then holds the restored one.
    */
   public void discard(SandboxId id) {
-    Optional<OperationLocks.Handle> lock = locks.tryTake(id);
-    if (lock.isEmpty()) {
+    Optional<LiveSandboxes.Operation> operation =
+        liveSandboxes.tryBegin(id, ExclusiveOperation.SUSPENSION);
+    if (operation.isEmpty()) {
       return; // the next reconciliation retries
     }
-    try (OperationLocks.Handle _ = lock.get()) {
+    try (LiveSandboxes.Operation _ = operation.get()) {
       SandboxEntry entry = recorder.require(id);
       if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
@@ -193,8 +195,7 @@ public final class SnapshotSuspension {
             .exception();
       }
       liveSandboxes.connect(stored.get(), restored.sandbox());
-      liveSandboxes.put(restored.sandbox());
-      liveSandboxes.put(id, reservation);
+      liveSandboxes.add(restored.sandbox(), reservation);
       if (!restored.continued()) {
         liveSandboxes.markRebooted(id);
       }

@@ -3,7 +3,6 @@ package dev.isola.engine.lifecycle;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.Log;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
@@ -13,22 +12,14 @@ import dev.isola.spi.error.Gone;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
 
 /** Suspends due sandboxes whose entry specifies suspension instead of destruction. */
 public final class Suspender {
-  /** Sandboxes share locks; waiting for another one is harmless. */
-  private static final int LOCKS = 256;
-
   private final SandboxRecorder recorder;
   private final LiveSandboxes liveSandboxes;
   private final SnapshotSuspension snapshots;
-  private final List<ReentrantLock> locks =
-      Stream.generate(ReentrantLock::new).limit(LOCKS).toList();
   private final InstantSource clock;
   private final Log log;
 
@@ -92,9 +83,9 @@ public final class Suspender {
   private void pause(
       ExpiryStep.Suspend step, SuspensionMethod method, Sandbox sandbox, PauseKind kind) {
     SandboxEntry paused = recorder.withState(step.entry(), method.state(), step.cause());
-    ReentrantLock lock = lock(step.id());
-    lock.lock();
-    try {
+    try (LiveSandboxes.Operation _ =
+        liveSandboxes.begin(
+            step.id(), ExclusiveOperation.SUSPENSION, SnapshotSuspension.SUSPEND_WAIT)) {
       recorder
           .update(step.entry(), SuspensionState.suspended(paused, step.reason()))
           .ifPresent(
@@ -102,14 +93,7 @@ public final class Suspender {
                 liveSandboxes.invalidate(step.id());
                 pause(suspended, step.reason(), sandbox, kind);
               });
-    } finally {
-      lock.unlock();
     }
-  }
-
-  /** Returns the lock under which a sandbox is paused or resumed. */
-  ReentrantLock lock(SandboxId id) {
-    return locks.get(Math.floorMod(id.hashCode(), locks.size()));
   }
 
   private void pause(SandboxEntry suspended, Reason reason, Sandbox sandbox, PauseKind kind) {

@@ -5,8 +5,8 @@ import dev.isola.engine.api.IsolaVersion;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.ActivityTracker;
+import dev.isola.engine.lifecycle.ExclusiveOperation;
 import dev.isola.engine.lifecycle.LiveSandboxes;
-import dev.isola.engine.lifecycle.OperationLocks;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionState;
@@ -61,7 +61,6 @@ public final class SnapshotService {
   private final Instrumentation instrumentation;
   private final InstantSource clock;
   private final Log log;
-  private final OperationLocks captures = new OperationLocks("another snapshot");
 
   public SnapshotService(
       LazySnapshotStore store,
@@ -98,7 +97,8 @@ public final class SnapshotService {
         entry.provider(),
         () -> {
           try (ActivityTracker.Activity _ = instrumentation.activity().begin(id);
-              OperationLocks.Handle _ = captures.take(id, CAPTURE_WAIT)) {
+              LiveSandboxes.Operation _ =
+                  liveSandboxes.begin(id, ExclusiveOperation.SNAPSHOT, CAPTURE_WAIT)) {
             SnapshotReport report =
                 switch (request.kind()) {
                   case FILESYSTEM -> capture(entry, request);

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.isola.engine.lifecycle.OperationLocks;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.InvalidRequest;
-import dev.isola.spi.error.ProviderUnavailable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -18,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,7 +24,6 @@ import org.junit.jupiter.api.Timeout;
 /** Issue 41, 14: one sandbox that never finishes must not occupy the snapshot store. */
 @Timeout(60)
 class CaptureLimitsTest {
-  private static final SandboxId ONE = new SandboxId("one");
   private static final Duration SHORT = Duration.ofMillis(1);
 
   @Test
@@ -194,25 +189,5 @@ class CaptureLimitsTest {
             () ->
                 new SnapshotRequest(Map.of("a", text), Optional.empty(), List.of(), List.of(text)))
         .isInstanceOf(InvalidRequest.class);
-  }
-
-  @Test
-  void oneCaptureOfASandboxRunsAtATime() throws Exception {
-    OperationLocks locks = new OperationLocks("another snapshot");
-    try (OperationLocks.Handle _ = locks.take(ONE, SHORT)) {
-      FutureTask<Void> other =
-          new FutureTask<>(
-              () -> {
-                assertThatThrownBy(() -> locks.take(ONE, SHORT))
-                    .isInstanceOf(ProviderUnavailable.class)
-                    .hasMessageContaining("another snapshot of sandbox one");
-                assertThat(locks.tryTake(ONE)).isEmpty();
-                locks.take(new SandboxId("two"), SHORT).close();
-                return null;
-              });
-      Thread.ofVirtual().start(other);
-      other.get();
-    }
-    locks.tryTake(ONE).orElseThrow().close();
   }
 }
