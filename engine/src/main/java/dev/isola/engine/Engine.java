@@ -1,7 +1,5 @@
 package dev.isola.engine;
 
-import dev.isola.document.request.ProviderPreference;
-import dev.isola.egress.EgressSettings;
 import dev.isola.engine.admission.CapacityPool;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.CreateResult;
@@ -18,28 +16,17 @@ import dev.isola.engine.config.ShutdownAction;
 import dev.isola.engine.egress.EgressOperations;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.engine.lifecycle.ActivityTracker;
-import dev.isola.engine.lifecycle.InternalSandboxes;
-import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.RecentErrors;
-import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.engine.lifecycle.SuspensionState;
-import dev.isola.engine.lifecycle.TimedDestroyer;
-import dev.isola.engine.lifecycle.WarmSandboxes;
-import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Metrics;
-import dev.isola.engine.metrics.MetricsRecorder;
 import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.engine.placement.PlacementPlan;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.SecretService;
-import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.NetworkPolicy;
-import dev.isola.engine.selection.Selection;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
@@ -48,7 +35,6 @@ import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.statistics.StatisticsSampler;
 import dev.isola.engine.template.TemplateImages;
-import dev.isola.engine.template.TemplateResolver;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.engine.trace.Tracer;
 import dev.isola.engine.volume.VolumeService;
@@ -57,11 +43,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
-import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.EntryFilter;
 import dev.isola.store.Ledger;
@@ -71,7 +53,6 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiConsumer;
 
 /**
  * Runs all providers as one service. The engine chooses the provider of each sandbox, records every
@@ -83,13 +64,9 @@ public final class Engine implements AutoCloseable {
   private final VolumeService volumes;
   private final TemplateService templates;
   private final ShutdownAction shutdown;
-  private final HostAccess hostAccess;
   private final NetworkPolicy networks;
   private final Readiness readiness;
-  private final long maxDiskMb;
-  private final TimedDestroyer timedDestroyer = new TimedDestroyer(this::destroy);
   private final Optional<Duration> defaultTtl;
-  private volatile boolean closing;
 
   private Engine(
       Config config,
@@ -102,28 +79,29 @@ public final class Engine implements AutoCloseable {
         new VolumeService(
             parts.ledger,
             parts.registry,
-            parts.creator::providerFor,
+            parts.candidates,
             config.get(ConfigKeys.PROVIDER),
-            internalSandboxes(),
+            parts.creator,
+            parts.sandboxes,
             clock,
             parts.log);
     this.templates =
         new TemplateService(
             parts.ledger,
+            parts.templates,
             images,
-            internalSandboxes(),
+            parts.creator,
+            parts.sandboxes,
             parts.snapshots,
             config.get(ConfigKeys.DATA).resolve("templates"),
             config.get(ConfigKeys.PROVIDER),
             clock,
             parts.log);
     this.shutdown = config.get(ConfigKeys.SHUTDOWN);
-    this.hostAccess = config.hostAccess();
     this.networks = config.networks();
     this.readiness =
         new Readiness(
             parts.selector, config.get(ConfigKeys.PROVIDER), health::current, parts.disks);
-    this.maxDiskMb = config.get(ConfigKeys.SANDBOX_MAX_DISK_MB);
     this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 
@@ -176,25 +154,6 @@ public final class Engine implements AutoCloseable {
     return engine;
   }
 
-  private InternalSandboxes internalSandboxes() {
-    return new InternalSandboxes() {
-      @Override
-      public SandboxView create(SandboxRequest request) {
-        return Engine.this.create(request).view();
-      }
-
-      @Override
-      public Sandbox sandbox(SandboxId id) {
-        return Engine.this.sandbox(id);
-      }
-
-      @Override
-      public void destroy(SandboxId id) {
-        Engine.this.destroy(id, DestroyOptions.FORCE);
-      }
-    };
-  }
-
   /**
    * Creates a sandbox, or claims one from the warm pool. Returns after the startup has run and the
    * ledger records the sandbox as running.
@@ -202,18 +161,7 @@ public final class Engine implements AutoCloseable {
    * @throws SandboxException if no provider is eligible, or every eligible provider fails
    */
   public CreateResult create(SandboxRequest request) {
-    return create(request, parts.variables::check);
-  }
-
-  private CreateResult create(
-      SandboxRequest request, BiConsumer<SandboxSpec, Optional<String>> checkSecrets) {
-    refuseWhenClosing();
-    SandboxRequest resolved = resolve(request, checkSecrets);
-    CreateResult result =
-        parts.instrumentation.measureCreate(
-            requestedProvider(resolved), () -> parts.creator.create(resolved, parts.pool));
-    volumes.recordProvider(resolved, result.view().provider());
-    return result;
+    return parts.creator.create(request, false);
   }
 
   /**
@@ -222,56 +170,7 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.InvalidRequest if the request is invalid, whatever the provider
    */
   public PlacementPlan plan(SandboxRequest request) {
-    try {
-      return parts.creator.plan(resolve(request, parts.variables::check), parts.pool);
-    } catch (InvalidRequest e) {
-      throw e;
-    } catch (SandboxException e) {
-      return planWithoutChecks(request).failingWith(e);
-    }
-  }
-
-  /** Returns a plan for a request that fails; without providers if they cannot be selected. */
-  private PlacementPlan planWithoutChecks(SandboxRequest request) {
-    try {
-      return parts.creator.plan(request, WarmSandboxes.NONE);
-    } catch (SandboxException e) {
-      return new PlacementPlan(Selection.none(List.of(), false), false, Optional.of(e));
-    }
-  }
-
-  /** Checks a request, and replaces its template, snapshot and volumes by what they stand for. */
-  private SandboxRequest resolve(
-      SandboxRequest request, BiConsumer<SandboxSpec, Optional<String>> checkSecrets) {
-    ReservedTags.reject(request.request().tags());
-    SandboxRequest complete =
-        new MemorySnapshotResolver(parts.store)
-            .resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
-    hostAccess.check(complete.request().spec(), request.hostAccess());
-    networks.check(complete.request().spec());
-    checkDisk(complete.request().spec().limits());
-    checkEgress(complete.request().spec());
-    checkSecrets.accept(complete.request().spec(), request.key());
-    return volumes.resolve(complete);
-  }
-
-  private void checkDisk(ResourceLimits limits) {
-    if (limits.diskMb() > maxDiskMb) {
-      throw Fault.of(
-              ErrorCode.INVALID_SPEC,
-              "limits.diskMb is " + limits.diskMb() + ", and this server allows " + maxDiskMb,
-              "request a smaller disk, or the operator can raise sandbox.max_disk_mb in the"
-                  + " configuration")
-          .exception();
-    }
-  }
-
-  /** Refuses egress settings that cannot be applied, such as an unknown preset. */
-  private void checkEgress(SandboxSpec spec) {
-    if (spec.network().isFiltered()) {
-      EgressSettings settings = parts.egress.rules().settings(spec.network());
-      assert settings != null;
-    }
+    return parts.creator.plan(request);
   }
 
   /** Returns the network modes that the operator allows. */
@@ -287,14 +186,6 @@ public final class Engine implements AutoCloseable {
   /** Returns the operations on the connections of sandboxes to other hosts. */
   public EgressOperations egress() {
     return parts.egressOperations;
-  }
-
-  /** Unknown names must not become metric labels. */
-  private String requestedProvider(SandboxRequest request) {
-    return request.request().placement().provider() instanceof ProviderPreference.Named(String name)
-            && parts.registry.providers().containsKey(name)
-        ? name
-        : MetricsRecorder.NO_PROVIDER;
   }
 
   /**
@@ -315,7 +206,7 @@ public final class Engine implements AutoCloseable {
    * error}.
    */
   public SandboxView view(SandboxId id) {
-    return toView(parts.recorder.require(id));
+    return parts.sandboxes.view(id);
   }
 
   /**
@@ -323,8 +214,7 @@ public final class Engine implements AutoCloseable {
    * Neither counts as activity nor resumes it.
    */
   public SandboxStatus status(SandboxId id) {
-    SandboxEntry entry = parts.recorder.require(id);
-    return parts.status.read(entry, toView(entry));
+    return parts.sandboxes.status(id);
   }
 
   /** Returns the latest failures of sandboxes, to which callers of the engine add theirs. */
@@ -340,11 +230,7 @@ public final class Engine implements AutoCloseable {
    */
   public Optional<SandboxView> awaitState(SandboxId id, Set<SandboxState> states, Duration timeout)
       throws InterruptedException {
-    return parts.events.awaitState(id, states, timeout).map(this::toView);
-  }
-
-  private SandboxView toView(SandboxEntry entry) {
-    return LedgerViews.of(parts.quarantine.asError(entry));
+    return parts.sandboxes.awaitState(id, states, timeout);
   }
 
   /**
@@ -352,9 +238,7 @@ public final class Engine implements AutoCloseable {
    * error}.
    */
   public SandboxPage list(SandboxListFilter filter, String after, int limit) {
-    dev.isola.store.EntryPage page =
-        parts.ledger.sandboxes().list(LedgerViews.of(filter), after, limit);
-    return new SandboxPage(page.entries().stream().map(this::toView).toList(), page.next());
+    return parts.sandboxes.list(filter, after, limit);
   }
 
   /**
@@ -364,44 +248,21 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Gone if the sandbox no longer exists
    */
   public Sandbox sandbox(SandboxId id) {
-    LiveSandboxes.AttachedSandbox live =
-        parts
-            .liveSandboxes
-            .find(id)
-            .filter(one -> one.sandbox().state() == SandboxState.RUNNING)
-            .orElseGet(() -> attach(id));
-    parts.expiry.touch(id);
-    return parts.instrumentation.sandbox(live.sandbox(), live.provider());
-  }
-
-  private LiveSandboxes.AttachedSandbox attach(SandboxId id) {
-    SandboxEntry entry = parts.recorder.require(id);
-    if (SuspensionState.resumesOnRequest(entry)
-        && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
-      entry = doResume(id);
-    }
-    return new LiveSandboxes.AttachedSandbox(parts.liveSandboxes.get(entry), entry.provider());
+    return parts.sandboxes.get(id);
   }
 
   /** Sets the expiry of a sandbox to {@code fromNow} from the current time. */
   public SandboxView renew(SandboxId id, Duration fromNow) {
-    return LedgerViews.of(parts.operations.renew(id, fromNow));
+    return parts.sandboxes.renew(id, fromNow);
   }
 
   public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
-    return LedgerViews.of(
-        parts.instrumentation.measure(
-            EngineOperation.PAUSE, providerOf(id), () -> parts.operations.pause(id, kind)));
+    return parts.sandboxes.pause(id, kind);
   }
 
   /** Resumes a paused or suspended sandbox. */
   public SandboxView resume(SandboxId id) {
-    return LedgerViews.of(doResume(id));
-  }
-
-  private SandboxEntry doResume(SandboxId id) {
-    return parts.instrumentation.measure(
-        EngineOperation.RESUME, providerOf(id), () -> parts.operations.resume(id));
+    return parts.sandboxes.resume(id);
   }
 
   /**
@@ -409,21 +270,14 @@ public final class Engine implements AutoCloseable {
    * keeps a process running for the lifetime of the sandbox must then start it again.
    */
   public long bootGeneration(SandboxId id) {
-    return parts.liveSandboxes.bootGeneration(id);
-  }
-
-  private String providerOf(SandboxId id) {
-    return parts.recorder.find(id).map(SandboxEntry::provider).orElse(MetricsRecorder.NO_PROVIDER);
+    return parts.sandboxes.bootGeneration(id);
   }
 
   /**
    * Destroys a sandbox and returns when nothing of it is left. Does nothing if it is already gone.
    */
   public void destroy(SandboxId id, DestroyOptions options) {
-    parts.instrumentation.measure(
-        EngineOperation.DESTROY,
-        providerOf(id),
-        () -> parts.destroyer.destroy(id, options, "destroyed by a client"));
+    parts.sandboxes.destroy(id, options);
   }
 
   /**
@@ -433,12 +287,12 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.DeadlineExceeded if the sandbox still exists after that time
    */
   public void destroyWithin(SandboxId id, DestroyOptions options) {
-    timedDestroyer.destroy(id, options);
+    parts.sandboxes.destroyWithin(id, options);
   }
 
   /** Returns the number of sandboxes that are not destroyed, by provider and state. */
   public List<SandboxCount> counts() {
-    return parts.ledger.sandboxes().countByState().stream().map(LedgerViews::of).toList();
+    return parts.sandboxes.counts();
   }
 
   /** Returns the usage of the capacity that providers without a dedicated capacity share. */
@@ -472,15 +326,15 @@ public final class Engine implements AutoCloseable {
    *     saved
    */
   public List<ForkResult> fork(SandboxId id, ForkRequest request) {
-    refuseWhenClosing();
+    parts.creator.refuseWhenClosing();
     try (ActivityTracker.Activity _ = parts.instrumentation.activity().begin(id)) {
       return new ForkService(
               parts.recorder,
               parts.snapshots,
               parts.secretEnv,
               parts.memoryPolicy,
-              this::sandbox,
-              fork -> create(withPermissions(fork, request), parts.variables::checkFork),
+              parts.sandboxes::get,
+              fork -> parts.creator.create(withPermissions(fork, request), true),
               request.startup(),
               parts.log)
           .fork(id, request.count(), request.kind(), request.allowSecrets());
@@ -500,13 +354,13 @@ public final class Engine implements AutoCloseable {
    * @param replace whether to replace an existing image of that name
    */
   public void commit(SandboxId id, String image, boolean replace) {
-    refuseWhenClosing();
+    parts.creator.refuseWhenClosing();
     SandboxEntry entry = parts.recorder.require(id);
     try (ActivityTracker.Activity _ = parts.instrumentation.activity().begin(id)) {
       templates
           .imageCommits()
           .commit(
-              sandbox(id),
+              parts.sandboxes.get(id),
               entry.provider(),
               SpecCodec.decode(entry.spec(), id).spec(),
               parts.snapshots.baseImage(entry),
@@ -559,23 +413,13 @@ public final class Engine implements AutoCloseable {
     return parts.traces;
   }
 
-  private void refuseWhenClosing() {
-    if (closing) {
-      throw Fault.of(
-              ErrorCode.PROVIDER_UNAVAILABLE,
-              "the server is shutting down",
-              "retry after it has restarted, or use another server")
-          .exception();
-    }
-  }
-
   /**
    * Refuses new sandboxes, and gives up those that no request uses to the other servers of the
    * ledger. Call it before {@link #close}, while requests in progress complete. Without other
    * servers, and if the sandboxes are destroyed at shutdown, none is given up.
    */
   public void beginShutdown() {
-    closing = true;
+    parts.creator.close();
     if (shutdown != ShutdownAction.DRAIN) {
       parts.membership.ifPresent(Membership::beginHandOver);
     }
@@ -587,7 +431,7 @@ public final class Engine implements AutoCloseable {
    */
   @Override
   public void close() {
-    closing = true;
+    parts.creator.close();
     templates.close();
     parts.schedule.close();
     parts.pool.close();

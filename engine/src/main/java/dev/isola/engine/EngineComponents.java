@@ -25,10 +25,8 @@ import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.Quarantine;
 import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.engine.lifecycle.Retention;
-import dev.isola.engine.lifecycle.SandboxCreator;
 import dev.isola.engine.lifecycle.SandboxDestroyer;
 import dev.isola.engine.lifecycle.SandboxOperations;
-import dev.isola.engine.lifecycle.SandboxPlacer;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SecretEnvStore;
 import dev.isola.engine.lifecycle.SnapshotSuspension;
@@ -40,13 +38,19 @@ import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.engine.peer.ServerLease;
-import dev.isola.engine.placement.Fallback;
 import dev.isola.engine.placement.MachineBalancer;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.reconcile.ReconcileStepExecutor;
 import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.reconcile.SharedReconciler;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.sandbox.ProviderCandidates;
+import dev.isola.engine.sandbox.RequestResolver;
+import dev.isola.engine.sandbox.SandboxCreator;
+import dev.isola.engine.sandbox.Sandboxes;
+import dev.isola.engine.sandbox.TemplateResolver;
+import dev.isola.engine.sandbox.VolumeResolver;
+import dev.isola.engine.sandbox.WarmSandboxes;
 import dev.isola.engine.secret.EncryptionKeys;
 import dev.isola.engine.secret.SealedSettings;
 import dev.isola.engine.secret.SecretService;
@@ -55,10 +59,12 @@ import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.snapshot.LazySnapshotStore;
 import dev.isola.engine.snapshot.MemoryCapturer;
 import dev.isola.engine.snapshot.MemoryForkPolicy;
+import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
 import dev.isola.engine.statistics.StatisticsSampler;
+import dev.isola.engine.template.TemplateDeclarations;
 import dev.isola.engine.trace.Tracer;
 import dev.isola.engine.usage.StatusReader;
 import dev.isola.engine.usage.UsageMonitor;
@@ -112,7 +118,10 @@ final class EngineComponents implements AutoCloseable {
   final SecretVariables variables;
   final SandboxDestroyer destroyer;
   final ProviderSelector selector;
+  final ProviderCandidates candidates;
+  final TemplateDeclarations templates;
   final SandboxCreator creator;
+  final Sandboxes sandboxes;
   final SandboxOperations operations;
   final ExpirySweeper expiry;
   final ReconcileStepExecutor steps;
@@ -121,7 +130,6 @@ final class EngineComponents implements AutoCloseable {
   final WarmPool pool;
   final UsageMonitor usage;
   final RecentErrors errors;
-  final StatusReader status;
   final Retention retention;
   final Ownership ownership;
   final Optional<Membership> membership;
@@ -198,26 +206,41 @@ final class EngineComponents implements AutoCloseable {
     destroyer =
         new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secretEnv, log);
     selector = new ProviderSelector(config.policy(), registry.instances());
-    SandboxPlacer placer =
-        new SandboxPlacer(
+    candidates =
+        new ProviderCandidates(
             selector,
-            health::awaitFirstProbes,
-            new Fallback(clock, log),
+            health,
             new MachineBalancer(registry.instances(), health::current, admission::reserved),
             images);
+    templates = new TemplateDeclarations(ledger, clock);
+    WarmSandboxes warm =
+        new WarmSandboxes(config.pool(), registry, ledger, recorder, ownership, clock, log);
     creator =
         new SandboxCreator(
-            placer,
+            new RequestResolver(
+                new TemplateResolver(templates::requireBuilt),
+                new MemorySnapshotResolver(store),
+                new VolumeResolver(ledger, clock),
+                config.hostAccess(),
+                config.networks(),
+                config.get(ConfigKeys.SANDBOX_MAX_DISK_MB),
+                egress.rules(),
+                variables),
+            candidates,
+            warm,
             admission,
-            registry,
             recorder,
-            destroyer,
-            liveSandboxes,
-            events,
             secretEnv,
-            egress,
             variables,
-            clock);
+            registry,
+            images,
+            egress,
+            liveSandboxes,
+            destroyer,
+            events,
+            instrumentation,
+            clock,
+            log);
     SnapshotSuspension snapshotSuspension =
         new SnapshotSuspension(
             recorder, liveSandboxes, registry, admission, suspensions, clock, log);
@@ -252,7 +275,7 @@ final class EngineComponents implements AutoCloseable {
             sharedReconciler,
             steps,
             log);
-    pool = new WarmPool(config.pool(), creator, ledger, recorder, destroyer, ownership, clock, log);
+    pool = new WarmPool(config.pool(), candidates, creator, warm, destroyer, ownership, log);
     membership =
         lease.map(
             one ->
@@ -277,7 +300,18 @@ final class EngineComponents implements AutoCloseable {
             config.get(ConfigKeys.USAGE_WARN_AT),
             clock,
             log);
-    status = new StatusReader(liveSandboxes, egress, registry, samples, errors);
+    sandboxes =
+        new Sandboxes(
+            ledger,
+            recorder,
+            events,
+            quarantine,
+            liveSandboxes,
+            operations,
+            destroyer,
+            expiry,
+            new StatusReader(liveSandboxes, egress, registry, samples, errors),
+            instrumentation);
     retention = new Retention(ledger, secretEnv, config.get(ConfigKeys.RETENTION), clock);
     this.ownership = ownership;
     statistics =
@@ -359,6 +393,7 @@ final class EngineComponents implements AutoCloseable {
       schedule.every(reconcileInterval, "shared inventories", sharedReconciler::compare);
     }
     schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
+    pool.start();
     schedule.every(reconcileInterval, "pool", pool::refill);
     schedule.every(DISK_INTERVAL, "disk reserve", this::checkDisks);
     schedule.every(config.get(ConfigKeys.USAGE_INTERVAL), "usage", usage::sample);

@@ -6,7 +6,7 @@ import dev.isola.document.request.Workload;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.placement.Fallback;
-import dev.isola.engine.placement.PlacementResult;
+import dev.isola.engine.placement.ProviderAttempt;
 import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.selection.Selection;
@@ -14,6 +14,8 @@ import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -73,8 +75,19 @@ public final class PlacementFixture {
     return new ProviderSelector(policy, instances).select(request, statuses());
   }
 
-  public PlacementResult place(CreateRequest request) {
-    return new Fallback(clock, log)
-        .place(select(request), name -> get(name).create(request.spec()));
+  /** A sandbox, the provider that created it, and the attempts that failed. */
+  public record Placed(Sandbox sandbox, ProviderInfo provider, List<ProviderAttempt> attempts) {}
+
+  public Placed place(CreateRequest request) {
+    Fallback fallback = new Fallback(select(request));
+    while (true) {
+      ProviderInfo candidate = fallback.next();
+      try {
+        Sandbox sandbox = get(candidate.name()).create(request.spec());
+        return new Placed(sandbox, candidate, fallback.attempts());
+      } catch (RuntimeException e) {
+        log.warning(fallback.failed(candidate, e, clock.instant()));
+      }
+    }
   }
 }

@@ -15,7 +15,6 @@ import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.health.ProbeSchedule;
-import dev.isola.engine.placement.PlacementResult;
 import dev.isola.engine.placement.ProviderAttempt;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.selection.ProviderSelector;
@@ -130,7 +129,7 @@ class SelectionWithFakeProvidersTest {
   void firecrackerFailsFallsBackToGvisor() {
     PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
     fixture.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
-    PlacementResult placement = fixture.place(CreateRequest.auto(SPEC));
+    PlacementFixture.Placed placement = fixture.place(CreateRequest.auto(SPEC));
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.provider().isolation()).isEqualTo(Isolation.KERNEL);
     assertThat(placement.attempts())
@@ -151,7 +150,7 @@ class SelectionWithFakeProvidersTest {
     assertThat(fixture.place(CreateRequest.auto(SPEC)).provider().name()).isEqualTo("firecracker");
 
     fixture.get("firecracker").failing(ErrorCode.PROVIDER_UNAVAILABLE, "no tap device");
-    PlacementResult placement = fixture.place(CreateRequest.auto(SPEC));
+    PlacementFixture.Placed placement = fixture.place(CreateRequest.auto(SPEC));
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.attempts())
         .extracting(ProviderAttempt::provider)

@@ -10,7 +10,7 @@ import dev.isola.engine.api.EventView;
 import dev.isola.engine.api.Peers;
 import dev.isola.engine.api.SandboxHome;
 import dev.isola.engine.api.ServerView;
-import dev.isola.engine.lifecycle.SandboxCreator;
+import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.spi.DestroyOptions;
@@ -233,7 +233,7 @@ class SeveralServersTest {
   @Test
   void repeatedRequestMayBeRepeatedAfterAnInterruptedCreation() throws Exception {
     repeatedRequestFails(
-        SandboxCreator.INTERRUPTED, ProviderUnavailable.class, "was creating sandbox");
+        SandboxRecorder.INTERRUPTED, ProviderUnavailable.class, "was creating sandbox");
   }
 
   @Test

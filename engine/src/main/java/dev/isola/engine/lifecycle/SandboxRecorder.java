@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Records changes of sandboxes in the ledger. Each change and its event are one transaction. */
 public final class SandboxRecorder {
+  /** The cause of a sandbox whose creation neither succeeded nor failed. */
+  public static final String INTERRUPTED = "the server stopped while the sandbox was being created";
+
   /**
    * The states of a sandbox that frees space or memory. They are recorded on a full disk, too, and
    * so is the end of a creation that failed.
@@ -71,7 +74,7 @@ public final class SandboxRecorder {
   }
 
   /** Records the intent of this server to create a sandbox and binds the key to it. */
-  IntentResult recordIntent(SandboxEntry intent, Optional<IdempotencyKey> key) {
+  public IntentResult recordIntent(SandboxEntry intent, Optional<IdempotencyKey> key) {
     SandboxEntry own = intent.toBuilder().owner(ownership.server().orElse("")).build();
     try {
       SandboxEntry stored = ledger.atomically(parts -> insert(parts, own, key));
@@ -186,7 +189,7 @@ public final class SandboxRecorder {
   }
 
   /** Returns whether a sandbox was ever recorded as running. */
-  boolean hasRun(SandboxId id) {
+  public boolean hasRun(SandboxId id) {
     return ledger.sandboxes().transitions(id).stream()
         .anyMatch(one -> one.to() == SandboxState.RUNNING);
   }

@@ -153,12 +153,12 @@ public record SandboxRequest(
   }
 
   /** Returns when a sandbox created now expires. */
-  Optional<Instant> expiresAt(Instant now) {
+  public Optional<Instant> expiresAt(Instant now) {
     return request.lifecycle().ttl().map(now::plus);
   }
 
   /** Returns how long creation may take. */
-  Duration createTimeout() {
+  public Duration createTimeout() {
     Duration made = request.spec().startupTimeout();
     return startup.isEmpty() ? made : made.plus(startup.timeout());
   }

@@ -20,7 +20,7 @@ import java.util.Optional;
 public record SecretEnvStore(Ledger ledger, SealedSettings settings) {
 
   /** Stores the secrets of a sandbox after its intent was recorded and before it is created. */
-  void put(SandboxId id, Map<String, Secret> values) {
+  public void put(SandboxId id, Map<String, Secret> values) {
     if (values.isEmpty()) {
       return;
     }

@@ -1,7 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.admission.Resources;
-import dev.isola.engine.pool.WarmPool;
+import dev.isola.engine.api.PoolStats;
 import dev.isola.engine.usage.UsageTotals;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
@@ -82,7 +82,7 @@ final class EngineGauges {
         "isola.pool.size", "Configured size of the warm pool", Tags.empty(), GaugeValues::poolSize);
     counter(
         "isola.pool.hits", "Requests that got a warm sandbox", Tags.empty(), EngineGauges::hits);
-    for (String reason : WarmPool.MISS_REASONS) {
+    for (String reason : PoolStats.REASONS) {
       counter(
           "isola.pool.misses",
           "Requests that got no warm sandbox, by reason",

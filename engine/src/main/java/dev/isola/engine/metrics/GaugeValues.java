@@ -2,8 +2,8 @@ package dev.isola.engine.metrics;
 
 import dev.isola.engine.admission.CapacityPool;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.PoolStats;
 import dev.isola.engine.api.ProviderStatus;
-import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.usage.UsageTotals;
 import dev.isola.store.EntryCount;
 import java.util.List;
@@ -24,7 +24,7 @@ public record GaugeValues(
     CapacityPool.Usage admission,
     Map<String, Resources> reserved,
     int poolSize,
-    WarmPool.Stats poolStats,
+    PoolStats poolStats,
     List<ProviderStatus> statuses,
     Map<String, UsageTotals> usage,
     int quarantined) {

@@ -1,6 +1,5 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.capability.Sandbox;
@@ -12,31 +11,6 @@ public record Instrumentation(
     MetricsRecorder recorder, ActivityTracker activity, OpenExecutions executions) {
   public Instrumentation(MetricsRecorder recorder, ActivityTracker activity, RecentErrors errors) {
     this(recorder, activity, new OpenExecutions(recorder, errors));
-  }
-
-  /**
-   * Creates a sandbox and records the duration and outcome.
-   *
-   * @param requested the requested provider, used as label if creation fails
-   */
-  public CreateResult measureCreate(String requested, Supplier<CreateResult> work) {
-    long start = System.nanoTime();
-    try {
-      CreateResult created = work.get();
-      String provider = created.view().provider();
-      if (!created.repeated()) {
-        recorder.recordCreate(provider, created.view().warm(), true, System.nanoTime() - start);
-        if (!created.view().attempts().isEmpty()) {
-          recorder.recordFallback(provider);
-        }
-      }
-      return new CreateResult(
-          created.view(), sandbox(created.sandbox(), provider), created.repeated());
-    } catch (SandboxException e) {
-      recorder.recordCreate(requested, false, false, System.nanoTime() - start);
-      recorder.recordError(EngineOperation.SPAWN, e.code());
-      throw e;
-    }
   }
 
   /** Returns a sandbox that records metrics of its commands and files. */

@@ -1,69 +1,80 @@
 package dev.isola.engine.placement;
 
-import dev.isola.engine.api.Log;
 import dev.isola.engine.selection.Selection;
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderInfo;
-import dev.isola.store.Failpoint;
-import java.time.InstantSource;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 
 /**
- * Tries the candidates in order until one creates the sandbox. Only the error code decides whether
- * the next one is tried (see {@link ErrorCode#allowsFallback}).
+ * Decides which candidate creates the sandbox, after the attempts so far. Only the error code
+ * decides whether the next one is tried (see {@link ErrorCode#allowsFallback}). Does no I/O:
+ *
+ * <pre>{@code
+ * Fallback fallback = new Fallback(selection);
+ * while (true) {
+ *   ProviderInfo candidate = fallback.next();
+ *   try {
+ *     return create(candidate);
+ *   } catch (RuntimeException e) {
+ *     log.warning(fallback.failed(candidate, e, now));
+ *   }
+ * }
+ * }</pre>
  */
 public final class Fallback {
-  private final InstantSource clock;
-  private final Log log;
+  private final Selection selection;
+  private final List<ProviderAttempt> attempts = new ArrayList<>();
+  private final List<SandboxException> failures = new ArrayList<>();
 
-  public Fallback(InstantSource clock, Log log) {
-    this.clock = clock;
-    this.log = log;
+  public Fallback(Selection selection) {
+    this.selection = selection;
   }
 
   /**
-   * Creates a sandbox at the first candidate that can.
+   * Returns the candidate to try.
    *
-   * @throws SandboxException the error of the candidate, if it does not allow fallback or the
-   *     client named the provider; otherwise an error that lists every provider with its reason
+   * @throws SandboxException if none is left: the error of the candidate, if the client named the
+   *     provider; otherwise an error that lists every provider with its reason
    */
-  public PlacementResult place(Selection selection, SandboxFactory factory) {
-    List<ProviderAttempt> attempts = new ArrayList<>();
-    List<SandboxException> failures = new ArrayList<>();
-    Iterator<ProviderInfo> candidates = selection.candidates().iterator();
-    while (candidates.hasNext()) {
-      ProviderInfo candidate = candidates.next();
-      try {
-        Sandbox sandbox = make(candidate.name(), factory);
-        return new PlacementResult(sandbox, candidate, attempts, selection.rejections());
-      } catch (SandboxException e) {
-        attempts.add(
-            new ProviderAttempt(candidate.name(), e.code(), e.fault().problem(), clock.instant()));
-        if (!e.code().allowsFallback()) {
-          failures.forEach(e::addSuppressed);
-          throw e;
-        }
-        failures.add(e);
-        Failpoint.FALLBACK_NEXT.reach();
-        log.warning(
-            "provider "
-                + candidate.name()
-                + " could not create a sandbox: "
-                + e.fault().problem()
-                + (candidates.hasNext()
-                    ? "; trying the next provider"
-                    : "; no other provider is left"));
-      }
+  public ProviderInfo next() {
+    if (attempts.size() < selection.candidates().size()) {
+      return selection.candidates().get(attempts.size());
     }
-    if (selection.explicit() && failures.size() == 1) {
-      throw failures.getFirst();
+    throw selection.explicit() && failures.size() == 1
+        ? failures.getFirst()
+        : PlacementFailure.error(selection, attempts, failures);
+  }
+
+  /**
+   * Records a failed attempt.
+   *
+   * @return the message for the operator
+   * @throws SandboxException the failure, if it does not allow fallback
+   */
+  public String failed(ProviderInfo candidate, RuntimeException failure, Instant now) {
+    SandboxException error = translated(candidate.name(), failure);
+    attempts.add(new ProviderAttempt(candidate.name(), error.code(), error.fault().problem(), now));
+    if (!error.code().allowsFallback()) {
+      failures.forEach(error::addSuppressed);
+      throw error;
     }
-    throw PlacementFailure.error(selection, attempts, failures);
+    failures.add(error);
+    return "provider "
+        + candidate.name()
+        + " could not create a sandbox: "
+        + error.fault().problem()
+        + (attempts.size() < selection.candidates().size()
+            ? "; trying the next provider"
+            : "; no other provider is left");
+  }
+
+  /** Returns the failed attempts, in order. */
+  public List<ProviderAttempt> attempts() {
+    return List.copyOf(attempts);
   }
 
   /** Returns the error for a selection without candidates, with the reason of each provider. */
@@ -71,19 +82,15 @@ public final class Fallback {
     return PlacementFailure.error(selection, List.of(), List.of());
   }
 
-  /** Creates the sandbox; translates any other exception, which is a bug of the provider. */
-  private static Sandbox make(String provider, SandboxFactory factory) {
-    try {
-      return factory.create(provider);
-    } catch (SandboxException e) {
-      throw e;
-    } catch (RuntimeException e) {
-      throw Fault.of(
-              ErrorCode.INTERNAL,
-              "provider " + provider + " violated its contract: " + e,
-              "this is a bug in the provider; please report it")
-          .with("provider", provider)
-          .exception(e);
-    }
+  /** Translates an undeclared exception, which is a bug of the provider. */
+  private static SandboxException translated(String provider, RuntimeException failure) {
+    return failure instanceof SandboxException known
+        ? known
+        : Fault.of(
+                ErrorCode.INTERNAL,
+                "provider " + provider + " violated its contract: " + failure,
+                "this is a bug in the provider; please report it")
+            .with("provider", provider)
+            .exception(failure);
   }
 }

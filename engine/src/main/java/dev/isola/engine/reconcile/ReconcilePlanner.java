@@ -1,6 +1,6 @@
 package dev.isola.engine.reconcile;
 
-import dev.isola.engine.lifecycle.SandboxCreator;
+import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
@@ -144,7 +144,7 @@ public final class ReconcilePlanner {
       SandboxEntry entry, @Nullable InventoryItem item, RestoreGaps gaps) {
     return item != null && item.state() == SandboxState.RUNNING && gaps.follow(entry.updatedAt())
         ? new ReconcileStep.CorrectState(entry, SandboxState.RUNNING)
-        : new ReconcileStep.MarkLost(entry, SandboxCreator.INTERRUPTED);
+        : new ReconcileStep.MarkLost(entry, SandboxRecorder.INTERRUPTED);
   }
 
   /**

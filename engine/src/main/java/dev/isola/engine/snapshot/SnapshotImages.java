@@ -1,7 +1,6 @@
 package dev.isola.engine.snapshot;
 
 import dev.isola.engine.api.Log;
-import dev.isola.engine.lifecycle.EngineImages;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Instrumentation;
 import dev.isola.engine.registry.ProviderRegistry;
@@ -24,7 +23,7 @@ import java.io.InputStream;
 import java.util.Optional;
 
 /** Snapshots as images, written {@code snapshot:ID} in a spec. */
-public final class SnapshotImages implements EngineImages {
+public final class SnapshotImages {
   /** The prefix of the image name. */
   public static final String PREFIX = "snapshot:";
 
@@ -65,12 +64,15 @@ public final class SnapshotImages implements EngineImages {
     return name.endsWith(FORCE);
   }
 
-  @Override
+  /** Returns whether the image of a spec is a snapshot. */
   public boolean handles(SandboxSpec spec) {
     return id(spec).isPresent();
   }
 
-  @Override
+  /**
+   * Returns whether the image of a spec contains running processes. Such a sandbox inherits the
+   * spec of the one that they were captured from.
+   */
   public boolean containsProcesses(SandboxSpec spec) {
     return id(spec).map(id -> store.get().get(id)).filter(SnapshotImages::isMemory).isPresent();
   }
@@ -79,12 +81,17 @@ public final class SnapshotImages implements EngineImages {
     return snapshot.kind() == Snapshot.Kind.MEMORY;
   }
 
-  @Override
+  /** Returns the capability that a provider needs for the image of a spec. */
   public Class<? extends Capability> requiredCapability(SandboxSpec spec) {
     return containsProcesses(spec) ? MemoryForking.class : Snapshotting.class;
   }
 
-  @Override
+  /**
+   * Returns the spec with the base image, for the provider.
+   *
+   * @throws dev.isola.spi.error.NotFound if there is no such image
+   * @throws dev.isola.spi.error.Unsupported if this machine cannot run the image
+   */
   public SandboxSpec baseSpec(SandboxSpec spec) {
     return baseSpec(store, spec);
   }
@@ -119,21 +126,24 @@ public final class SnapshotImages implements EngineImages {
     }
   }
 
-  @Override
+  /**
+   * Creates a sandbox of a snapshot. If this throws, the provider has destroyed it.
+   *
+   * @param spec the spec with the snapshot
+   * @param base the spec for the provider: {@link #baseSpec}, with a deadline
+   * @param name the name of the provider
+   */
   public Sandbox create(SandboxSpec spec, SandboxSpec base, String name) {
     Provider provider = registry.get(name);
-    Optional<String> id = id(spec);
-    if (id.isEmpty()) {
-      return provider.create(base);
-    }
-    if (isMemory(store.get().get(id.get()))) {
+    String id = id(spec).orElseThrow();
+    if (isMemory(store.get().get(id))) {
       return instrumentation.measure(
-          EngineOperation.RESTORE, name, () -> continueProcesses(id.get(), base, provider));
+          EngineOperation.RESTORE, name, () -> continueProcesses(id, base, provider));
     }
     Sandbox sandbox = provider.create(base);
     try {
       instrumentation.measure(
-          EngineOperation.RESTORE, name, () -> restoreFiles(id.get(), spec, sandbox, name));
+          EngineOperation.RESTORE, name, () -> restoreFiles(id, spec, sandbox, name));
       return sandbox;
     } catch (SandboxException e) {
       provider.destroy(spec.id(), DestroyOptions.FORCE); // the next attempt starts from scratch

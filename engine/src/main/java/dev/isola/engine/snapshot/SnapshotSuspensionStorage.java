@@ -3,7 +3,6 @@ package dev.isola.engine.snapshot;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.Deadlines;
-import dev.isola.engine.lifecycle.EngineImages;
 import dev.isola.engine.lifecycle.SecretEnvStore;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionStorage;
@@ -31,7 +30,7 @@ import java.util.Optional;
  */
 public record SnapshotSuspensionStorage(
     SnapshotService snapshots,
-    EngineImages images,
+    SnapshotImages images,
     ProviderRegistry registry,
     SecretEnvStore secrets,
     SecretVariables variables,

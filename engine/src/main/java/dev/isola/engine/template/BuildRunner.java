@@ -5,9 +5,11 @@ import dev.isola.document.recipe.Recipe;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.BuildLogEntry.Level;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.sandbox.SandboxCreator;
+import dev.isola.engine.sandbox.Sandboxes;
 import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
@@ -34,7 +36,8 @@ import java.util.stream.Stream;
  * @param defaultProvider the provider of builds that name none
  */
 record BuildRunner(
-    InternalSandboxes sandboxes,
+    SandboxCreator creator,
+    Sandboxes sandboxes,
     TemplateImages images,
     BuildBaseResolver bases,
     BuildCache cache,
@@ -118,7 +121,7 @@ record BuildRunner(
         base.key().map(key -> BuildKeys.of(key, plan.recipe().steps())).orElse(List.of());
     StartedBuild started = begin(plan, base, keys, log);
     try {
-      Sandbox sandbox = sandboxes.sandbox(started.id());
+      Sandbox sandbox = sandboxes.get(started.id());
       BuildEnvironment environment = new BuildEnvironment(base.defaults());
       if (base.createUser() && started.steps() == 0) {
         createUser(sandbox, base.defaults(), log);
@@ -252,7 +255,7 @@ record BuildRunner(
             .network(network(plan.settings().network()));
     image.ifPresent(spec::image);
     String provider = plan.settings().provider();
-    return sandboxes
+    return creator
         .create(
             SandboxRequest.of(
                     CreateRequest.of(
@@ -261,7 +264,9 @@ record BuildRunner(
                                 provider.isEmpty() ? defaultProvider : provider))
                         .withTtl(LONGEST))
                 .withHostAccess() // building templates requires scope admin
-                .withLabels(Map.of(LABEL, plan.build(), KIND_LABEL, KIND)))
+                .withLabels(Map.of(LABEL, plan.build(), KIND_LABEL, KIND)),
+            false)
+        .view()
         .id();
   }
 
@@ -287,7 +292,7 @@ record BuildRunner(
   private void destroy(SandboxId id, BuildLogWriter log) {
     boolean interrupted = Thread.interrupted();
     try {
-      sandboxes.destroy(id);
+      sandboxes.destroy(id, DestroyOptions.FORCE);
     } catch (SandboxException e) {
       log.line(
           Level.WARN,

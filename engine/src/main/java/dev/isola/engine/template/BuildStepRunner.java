@@ -1,6 +1,7 @@
 package dev.isola.engine.template;
 
 import dev.isola.document.recipe.BuildStep;
+import dev.isola.engine.sandbox.TemplateResolver;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -31,10 +32,6 @@ final class BuildStepRunner {
 
   /** The number of characters of a command that an error includes. */
   private static final int LONGEST_COMMAND = 1000;
-
-  /** Runs the last argument with bash if the image has it, otherwise with sh. */
-  static final String SHELL =
-      "if [ -x /bin/bash ]; then exec /bin/bash -l -c \"$1\"; else exec /bin/sh -l -c \"$1\"; fi";
 
   private static final String COPY =
       """
@@ -133,7 +130,7 @@ final class BuildStepRunner {
     execute(
         run,
         number,
-        Command.argv("/bin/sh", "-c", SHELL, "run", path() + run.command())
+        Command.argv("/bin/sh", "-c", TemplateResolver.SHELL, "run", path() + run.command())
             .withUser(as)
             .withEnv(environment.env())
             .withCwd(environment.cwd().isEmpty() ? "/" : environment.cwd())

@@ -1,7 +1,8 @@
 package dev.isola.engine.template;
 
 import dev.isola.engine.api.Log;
-import dev.isola.engine.lifecycle.InternalSandboxes;
+import dev.isola.engine.sandbox.Sandboxes;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.BuildEntry;
@@ -29,7 +30,7 @@ final class TemplateCleanup {
 
   private final Ledger ledger;
   private final TemplateImages images;
-  private final InternalSandboxes sandboxes;
+  private final Sandboxes sandboxes;
   private final BuildScheduler builds;
   private final BuildLogs logs;
   private final InstantSource clock;
@@ -38,7 +39,7 @@ final class TemplateCleanup {
   TemplateCleanup(
       Ledger ledger,
       TemplateImages images,
-      InternalSandboxes sandboxes,
+      Sandboxes sandboxes,
       BuildScheduler builds,
       BuildLogs logs,
       InstantSource clock,
@@ -128,7 +129,9 @@ final class TemplateCleanup {
       for (SandboxEntry entry : page.entries()) {
         String build = entry.labels().getOrDefault(BuildRunner.LABEL, "");
         if (!builds.isRunning(build)) {
-          attempt("sandbox " + entry.id() + " of a build", () -> sandboxes.destroy(entry.id()));
+          attempt(
+              "sandbox " + entry.id() + " of a build",
+              () -> sandboxes.destroy(entry.id(), DestroyOptions.FORCE));
         }
       }
       cursor = page.next().orElse("");

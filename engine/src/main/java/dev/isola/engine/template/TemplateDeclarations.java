@@ -1,6 +1,7 @@
 package dev.isola.engine.template;
 
 import dev.isola.document.recipe.Recipe;
+import dev.isola.engine.api.TemplateView;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -20,7 +21,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /** Records templates and their names. Each change is one transaction. */
-record TemplateDeclarations(Ledger ledger, InstantSource clock) {
+public record TemplateDeclarations(Ledger ledger, InstantSource clock) {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /** Finds an available template by its id or one of its names. */
@@ -39,6 +40,23 @@ record TemplateDeclarations(Ledger ledger, InstantSource clock) {
                     .filter(one -> one.state() == State.AVAILABLE)
                     .filter(one -> one.names().contains(plain))
                     .findFirst());
+  }
+
+  TemplateEntry require(String name) {
+    return find(name).orElseThrow(() -> missing("template '" + name + "' not found"));
+  }
+
+  /**
+   * Returns a built template, whose {@code image} is present.
+   *
+   * @throws dev.isola.spi.error.NotFound if there is no such template, or it has not been built
+   */
+  public TemplateView requireBuilt(String name) {
+    TemplateView found = TemplateViews.of(require(name));
+    if (found.image().isEmpty()) {
+      throw missing("template '" + name + "' has not been built yet");
+    }
+    return found;
   }
 
   private static TemplateEntry requireBuilt(TemplateEntries templates, String name) {

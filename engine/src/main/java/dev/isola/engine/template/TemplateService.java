@@ -6,7 +6,8 @@ import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.lifecycle.InternalSandboxes;
+import dev.isola.engine.sandbox.SandboxCreator;
+import dev.isola.engine.sandbox.Sandboxes;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -62,15 +63,17 @@ public final class TemplateService implements AutoCloseable {
    */
   public TemplateService(
       Ledger ledger,
+      TemplateDeclarations declarations,
       Optional<TemplateImages> images,
-      InternalSandboxes sandboxes,
+      SandboxCreator creator,
+      Sandboxes sandboxes,
       SnapshotService snapshots,
       Path folder,
       String defaultProvider,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
-    declarations = new TemplateDeclarations(ledger, clock);
+    this.declarations = declarations;
     this.images = images;
     this.clock = clock;
     uploads = new Uploads(folder.resolve("uploads"), Uploads.LARGEST, clock);
@@ -79,9 +82,10 @@ public final class TemplateService implements AutoCloseable {
     TemplateImages stored = images.orElse(TemplateImages.NONE);
     BuildRunner runner =
         new BuildRunner(
+            creator,
             sandboxes,
             stored,
-            new BuildBaseResolver(stored, this::requireBuilt),
+            new BuildBaseResolver(stored, declarations::requireBuilt),
             cache,
             uploads::open,
             defaultProvider);
@@ -123,23 +127,13 @@ public final class TemplateService implements AutoCloseable {
     return declarations.find(name).map(TemplateViews::of);
   }
 
-  private TemplateEntry require(String name) {
-    return declarations
-        .find(name)
-        .orElseThrow(() -> TemplateDeclarations.missing("template '" + name + "' not found"));
-  }
-
   /**
    * Returns a built template, whose {@code image} is present.
    *
    * @throws dev.isola.spi.error.NotFound if there is no such template, or it has not been built
    */
   public TemplateView requireBuilt(String name) {
-    TemplateView found = TemplateViews.of(require(name));
-    if (found.image().isEmpty()) {
-      throw TemplateDeclarations.missing("template '" + name + "' has not been built yet");
-    }
-    return found;
+    return declarations.requireBuilt(name);
   }
 
   /**
@@ -176,7 +170,7 @@ public final class TemplateService implements AutoCloseable {
     check(recipe);
     return locked(
         () -> {
-          TemplateEntry entry = require(template);
+          TemplateEntry entry = declarations.require(template);
           if (!entry.build().equals(build)) {
             throw Fault.of(
                     ErrorCode.CONFLICT,
@@ -205,7 +199,7 @@ public final class TemplateService implements AutoCloseable {
     refuseWithoutImages();
     RecipeValidator.check(recipe);
     if (recipe.base() instanceof Recipe.Base.FromTemplate(String name)) {
-      requireBuilt(name);
+      TemplateView _ = declarations.requireBuilt(name);
     }
     for (BuildStep step : recipe.steps()) {
       if (step instanceof BuildStep.Copy copy && !uploads.contains(copy.archive())) {
@@ -223,7 +217,7 @@ public final class TemplateService implements AutoCloseable {
 
   /** Returns the recorded builds of a template, newest first. */
   public List<BuildView> builds(String template) {
-    return ledger.templates().builds(require(template).id()).reversed().stream()
+    return ledger.templates().builds(declarations.require(template).id()).reversed().stream()
         .map(TemplateViews::of)
         .toList();
   }
@@ -242,7 +236,7 @@ public final class TemplateService implements AutoCloseable {
 
   /** Returns a build; empty if it was not started, or its record was removed. */
   public Optional<BuildView> findBuild(String template, String build) {
-    String id = require(template).id();
+    String id = declarations.require(template).id();
     return ledger
         .templates()
         .build(build)
@@ -319,7 +313,8 @@ public final class TemplateService implements AutoCloseable {
     TemplateEntry entry =
         locked(
             () -> {
-              TemplateEntry removing = require(name).withState(State.REMOVING, declarations.now());
+              TemplateEntry removing =
+                  declarations.require(name).withState(State.REMOVING, declarations.now());
               boolean _ = DiskReserve.freeing(() -> ledger.templates().update(removing));
               return removing;
             });

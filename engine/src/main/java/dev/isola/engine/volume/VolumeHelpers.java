@@ -3,8 +3,10 @@ package dev.isola.engine.volume;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.sandbox.SandboxCreator;
+import dev.isola.engine.sandbox.Sandboxes;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
@@ -44,7 +46,8 @@ final class VolumeHelpers {
   private static final String ROOT = "root";
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final InternalSandboxes sandboxes;
+  private final SandboxCreator creator;
+  private final Sandboxes sandboxes;
   private final VolumeMounts mounts;
   private final Map<Key, HelperSandbox> helpers = new ConcurrentHashMap<>();
 
@@ -67,7 +70,8 @@ final class VolumeHelpers {
     }
   }
 
-  VolumeHelpers(InternalSandboxes sandboxes, VolumeMounts mounts) {
+  VolumeHelpers(SandboxCreator creator, Sandboxes sandboxes, VolumeMounts mounts) {
+    this.creator = creator;
     this.sandboxes = sandboxes;
     this.mounts = mounts;
   }
@@ -86,7 +90,7 @@ final class VolumeHelpers {
       return Optional.empty(); // an old one expires by itself after it has finished its transfers
     }
     try {
-      return Optional.of(sandboxes.sandbox(known.id()))
+      return Optional.of(sandboxes.get(known.id()))
           .filter(one -> one.state() == SandboxState.RUNNING);
     } catch (NotFound | Gone e) {
       return Optional.empty(); // it expired while idle
@@ -115,9 +119,9 @@ final class VolumeHelpers {
             .withTenant(entry.tenant())
             .withLabels(Map.of(VolumeMounts.LABEL, entry.id()))
             .withIdleTimeout(IDLE);
-    SandboxId id = sandboxes.create(request).id();
+    SandboxId id = creator.create(request, false).view().id();
     helpers.put(key, new HelperSandbox(id, System.nanoTime(), System.nanoTime()));
-    Sandbox sandbox = sandboxes.sandbox(id);
+    Sandbox sandbox = sandboxes.get(id);
     key.profile().user().ifPresent(user -> chown(sandbox.files().as(FileUser.rootFor(user)), user));
     return sandbox;
   }
@@ -132,6 +136,6 @@ final class VolumeHelpers {
   /** Destroys all helper sandboxes of a volume. */
   void destroyAll(String volume) {
     helpers.keySet().removeIf(key -> key.volume().equals(volume));
-    mounts.helpers(volume).forEach(sandboxes::destroy);
+    mounts.helpers(volume).forEach(id -> sandboxes.destroy(id, DestroyOptions.FORCE));
   }
 }

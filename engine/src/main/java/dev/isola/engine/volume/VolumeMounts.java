@@ -1,10 +1,9 @@
 package dev.isola.engine.volume;
 
 import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.sandbox.VolumeResolver;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.VolumeMount;
 import dev.isola.store.EntryFilter;
 import dev.isola.store.EntryPage;
 import dev.isola.store.Ledger;
@@ -14,20 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /** Determines from the ledger which sandboxes mount which volumes. */
 record VolumeMounts(Ledger ledger) {
   /** The label on a helper sandbox; its value is the volume id. */
   static final String LABEL = "isola.volume";
-
-  /** Returns the named volumes of a spec. */
-  static Stream<String> names(SandboxSpec spec) {
-    return spec.volumes().stream()
-        .filter(one -> one.type() == VolumeMount.Type.VOLUME)
-        .map(VolumeMount::source)
-        .distinct();
-  }
 
   /** Returns a client sandbox that mounts a volume, including suspended ones. */
   Optional<SandboxId> sandbox(String name) {
@@ -62,7 +52,8 @@ record VolumeMounts(Ledger ledger) {
       return false;
     }
     try {
-      return names(SpecCodec.decode(entry.spec(), entry.id()).spec()).anyMatch(name::equals);
+      return VolumeResolver.names(SpecCodec.decode(entry.spec(), entry.id()).spec())
+          .anyMatch(name::equals);
     } catch (SandboxException unreadable) {
       return true;
     }

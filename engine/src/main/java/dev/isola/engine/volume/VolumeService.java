@@ -5,9 +5,11 @@ import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.VolumeView;
-import dev.isola.engine.lifecycle.InternalSandboxes;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.sandbox.ProviderCandidates;
+import dev.isola.engine.sandbox.SandboxCreator;
+import dev.isola.engine.sandbox.Sandboxes;
+import dev.isola.engine.sandbox.VolumeResolver;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Volumes;
@@ -30,7 +32,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -51,7 +52,7 @@ public final class VolumeService {
 
   private final Ledger ledger;
   private final ProviderRegistry registry;
-  private final Function<SandboxRequest, Optional<String>> chooser;
+  private final ProviderCandidates candidates;
   private final String defaultProvider;
   private final VolumeHelpers helpers;
   private final VolumeMounts mounts;
@@ -60,23 +61,23 @@ public final class VolumeService {
   private final List<ReentrantLock> locks = Stream.generate(ReentrantLock::new).limit(32).toList();
 
   /**
-   * @param chooser returns the provider that would be chosen for a request now
    * @param defaultProvider the provider of requests that name none
    */
   public VolumeService(
       Ledger ledger,
       ProviderRegistry registry,
-      Function<SandboxRequest, Optional<String>> chooser,
+      ProviderCandidates candidates,
       String defaultProvider,
-      InternalSandboxes sandboxes,
+      SandboxCreator creator,
+      Sandboxes sandboxes,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
-    this.chooser = chooser;
+    this.candidates = candidates;
     this.defaultProvider = defaultProvider;
     this.mounts = new VolumeMounts(ledger);
-    this.helpers = new VolumeHelpers(sandboxes, mounts);
+    this.helpers = new VolumeHelpers(creator, sandboxes, mounts);
     this.clock = clock;
     this.log = log;
   }
@@ -161,12 +162,7 @@ public final class VolumeService {
         .volumes()
         .findByName(name)
         .filter(entry -> entry.tenant().equals(tenant))
-        .orElseThrow(() -> missing(name));
-  }
-
-  private static SandboxException missing(String name) {
-    return Fault.of(ErrorCode.VOLUME_NOT_FOUND, "there is no volume " + name, "list the volumes")
-        .exception();
+        .orElseThrow(() -> VolumeResolver.missing(name));
   }
 
   /**
@@ -214,60 +210,10 @@ public final class VolumeService {
         () -> {
           VolumeEntry entry = withProvider(require(tenant, name));
           if (entry.state() == State.REMOVING) {
-            throw removing(name);
+            throw VolumeResolver.removing(name);
           }
           return helpers.files(entry, profile);
         });
-  }
-
-  /**
-   * Checks the volumes of a request. If the request names no provider, returns it with the provider
-   * that stores its volumes.
-   *
-   * @throws dev.isola.spi.error.NotFound if a volume belongs to another tenant
-   * @throws dev.isola.spi.error.Conflict if a volume is being removed, or volumes are stored by
-   *     different providers
-   */
-  public SandboxRequest resolve(SandboxRequest request) {
-    String holder = "";
-    for (VolumeEntry entry : mounted(request)) {
-      if (!entry.tenant().equals(request.tenant())) {
-        throw missing(entry.name());
-      }
-      if (entry.state() == State.REMOVING) {
-        throw removing(entry.name());
-      }
-      if (!holder.isEmpty() && !entry.provider().isEmpty() && !holder.equals(entry.provider())) {
-        throw Fault.of(
-                ErrorCode.CONFLICT,
-                "the volumes are stored by different providers: "
-                    + holder
-                    + ", "
-                    + entry.provider(),
-                "mount volumes of one provider, or name the provider")
-            .exception();
-      }
-      holder = holder.isEmpty() ? entry.provider() : holder;
-    }
-    boolean auto = request.request().placement().provider().equals(ProviderPreference.AUTO);
-    return holder.isEmpty() || !auto
-        ? request
-        : request.withRequest(request.request().withProvider(holder));
-  }
-
-  /** Records the provider of volumes whose provider was not known before. */
-  public void recordProvider(SandboxRequest request, String provider) {
-    for (VolumeEntry entry : mounted(request)) {
-      if (entry.provider().isEmpty()) {
-        ledger.volumes().update(entry.withProvider(provider, clock.instant()));
-      }
-    }
-  }
-
-  private List<VolumeEntry> mounted(SandboxRequest request) {
-    return VolumeMounts.names(request.request().spec())
-        .flatMap(name -> ledger.volumes().findByName(name).stream())
-        .toList();
   }
 
   /** Finishes changes that a crash or a failing provider interrupted. */
@@ -309,8 +255,8 @@ public final class VolumeService {
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .volume(new VolumeMount(VolumeMount.Type.VOLUME, "volume", PROBED_MOUNT, false))
             .build();
-    return chooser
-        .apply(SandboxRequest.of(CreateRequest.of(spec, provider).requiring(VOLUME_SUPPORT)))
+    return candidates
+        .best(CreateRequest.of(spec, provider).requiring(VOLUME_SUPPORT))
         .orElseThrow(() -> noStorage(provider));
   }
 
@@ -341,7 +287,7 @@ public final class VolumeService {
 
   private VolumeEntry update(VolumeEntry entry) {
     if (!ledger.volumes().update(entry)) {
-      throw missing(entry.name());
+      throw VolumeResolver.missing(entry.name());
     }
     return entry;
   }
@@ -365,12 +311,6 @@ public final class VolumeService {
           .with("field", "name")
           .exception();
     }
-  }
-
-  private static SandboxException removing(String name) {
-    return Fault.of(
-            ErrorCode.CONFLICT, "volume " + name + " is being removed", "use another volume")
-        .exception();
   }
 
   private static VolumeView view(VolumeEntry entry) {

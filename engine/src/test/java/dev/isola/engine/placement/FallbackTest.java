@@ -25,7 +25,7 @@ class FallbackTest {
     PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
     fixture.get("firecracker").failing(code, "it failed");
     if (code.allowsFallback()) {
-      PlacementResult placement = fixture.place(REQUEST);
+      PlacementFixture.Placed placement = fixture.place(REQUEST);
       assertThat(placement.provider().name()).isEqualTo("gvisor");
       assertThat(placement.attempts()).extracting(ProviderAttempt::code).containsExactly(code);
     } else {
@@ -36,7 +36,8 @@ class FallbackTest {
 
   @Test
   void resultNamesTheProvider() {
-    PlacementResult placement = PlacementFixture.selfHosted("gvisor", "docker").place(REQUEST);
+    PlacementFixture.Placed placement =
+        PlacementFixture.selfHosted("gvisor", "docker").place(REQUEST);
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.attempts()).isEmpty();
     assertThat(placement.sandbox().id()).isEqualTo(PlacementFixture.SPEC.id());

@@ -2,8 +2,8 @@ package dev.isola.compat.e2b.create;
 
 import dev.isola.compat.e2b.template.CodeInterpreter;
 import dev.isola.compat.e2b.template.E2bTemplate;
+import dev.isola.engine.sandbox.TemplateResolver;
 import dev.isola.engine.startup.Startup;
-import dev.isola.engine.template.TemplateResolver;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;

@@ -1,4 +1,4 @@
-package dev.isola.engine.template;
+package dev.isola.engine.sandbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

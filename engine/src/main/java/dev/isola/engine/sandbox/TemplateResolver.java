@@ -1,4 +1,4 @@
-package dev.isola.engine.template;
+package dev.isola.engine.sandbox;
 
 import dev.isola.document.request.TemplateReference;
 import dev.isola.engine.api.TemplateView;
@@ -22,6 +22,9 @@ import java.util.function.Function;
  * @param built returns a built template by name
  */
 public record TemplateResolver(Function<String, TemplateView> built) {
+  /** Runs the last argument with bash if the image has it, otherwise with sh. */
+  public static final String SHELL =
+      "if [ -x /bin/bash ]; then exec /bin/bash -l -c \"$1\"; else exec /bin/sh -l -c \"$1\"; fi";
 
   /**
    * Returns the request with the image, environment, user, working directory, limits, and start and
@@ -77,7 +80,7 @@ public record TemplateResolver(Function<String, TemplateView> built) {
 
   /** Returns a command in a login shell, like that of build steps: bash, or sh without it. */
   public static Command shell(String text) {
-    return Command.argv("/bin/sh", "-c", BuildStepRunner.SHELL, "startup", text);
+    return Command.argv("/bin/sh", "-c", SHELL, "startup", text);
   }
 
   private static Command command(SandboxSpec spec, String text) {

@@ -1,4 +1,4 @@
-package dev.isola.engine.lifecycle;
+package dev.isola.engine.sandbox;
 
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -19,14 +19,14 @@ import java.util.function.BiConsumer;
  * continues, because a sandbox cannot be used again. However many callers wait for a sandbox, one
  * thread destroys it.
  */
-public final class TimedDestroyer {
+final class TimedDestroyer {
   private final BiConsumer<SandboxId, DestroyOptions> destroyer;
   private final Map<Destruction, FutureTask<Boolean>> running = new ConcurrentHashMap<>();
 
   /** Forced and unforced destruction differ in their outcome, so callers do not share them. */
   private record Destruction(SandboxId id, boolean force) {}
 
-  public TimedDestroyer(BiConsumer<SandboxId, DestroyOptions> destroyer) {
+  TimedDestroyer(BiConsumer<SandboxId, DestroyOptions> destroyer) {
     this.destroyer = destroyer;
   }
 
@@ -36,7 +36,7 @@ public final class TimedDestroyer {
    * @param options with the time that the caller waits; the provider gets at least its usual time
    * @throws dev.isola.spi.error.DeadlineExceeded if the sandbox still exists after that time
    */
-  public void destroy(SandboxId id, DestroyOptions options) {
+  void destroy(SandboxId id, DestroyOptions options) {
     Duration usual = DestroyOptions.NORMAL.timeout();
     Duration timeout = options.timeout().compareTo(usual) < 0 ? usual : options.timeout();
     FutureTask<Boolean> task =
