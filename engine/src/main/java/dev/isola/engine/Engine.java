@@ -17,21 +17,25 @@ import dev.isola.engine.egress.EgressOperations;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.ActivityTracker;
+import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.metrics.Metrics;
+import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.peer.ServerIdentity;
+import dev.isola.engine.peer.ServerLease;
 import dev.isola.engine.placement.PlacementPlan;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.sandbox.SandboxCreator;
+import dev.isola.engine.sandbox.Sandboxes;
 import dev.isola.engine.secret.SecretService;
 import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.ForkService;
-import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.statistics.StatisticsSampler;
 import dev.isola.engine.template.TemplateImages;
@@ -57,52 +61,118 @@ import java.util.Set;
 /**
  * Runs all providers as one service. The engine chooses the provider of each sandbox, records every
  * change in the ledger before making it, maintains the warm pool, enforces expiry, and recovers
- * from crashes. This class is a façade; {@link EngineComponents} holds the parts that do the work.
+ * from crashes. This class wires the features together and starts their recurring tasks; {@link
+ * SandboxCreator} creates sandboxes, {@link Sandboxes} uses them.
  */
 public final class Engine implements AutoCloseable {
-  private final EngineComponents parts;
+  private final EngineContext context;
+  private final TaskScheduler schedule;
+  private final Telemetry telemetry;
+  private final Admission admission;
+  private final SandboxRecords records;
+  private final EngineSecrets secrets;
+  private final EngineEgress egress;
+  private final LiveSandboxes liveSandboxes;
+  private final EngineSnapshots snapshots;
+  private final SandboxLifecycle lifecycle;
+  private final SandboxCreation creation;
+  private final SandboxCreator creator;
+  private final Sandboxes sandboxes;
   private final VolumeService volumes;
   private final TemplateService templates;
-  private final ShutdownAction shutdown;
-  private final NetworkPolicy networks;
+  private final StateReports reports;
+  private final StatisticsSampler statistics;
   private final Readiness readiness;
-  private final Optional<Duration> defaultTtl;
+  private final Optional<Membership> membership;
 
   private Engine(
-      Config config,
-      EngineComponents parts,
-      HealthMonitor health,
-      Optional<TemplateImages> images,
-      InstantSource clock) {
-    this.parts = parts;
-    this.volumes =
+      EngineContext context, Optional<ServerLease> lease, Optional<TemplateImages> images) {
+    this.context = context;
+    Config config = context.config();
+    schedule = new TaskScheduler(context.ownership()::isCurrent, context.log());
+    telemetry = new Telemetry(config, context.clock());
+    admission = new Admission(context, lease);
+    records = new SandboxRecords(context);
+    secrets = new EngineSecrets(context);
+    egress = new EngineEgress(context, records, secrets, telemetry);
+    liveSandboxes =
+        new LiveSandboxes(
+            context.registry(), admission.control, egress.service, context.ownership());
+    snapshots = new EngineSnapshots(context, records, secrets, liveSandboxes, telemetry);
+    lifecycle =
+        new SandboxLifecycle(
+            context, records, secrets, admission, liveSandboxes, snapshots, telemetry);
+    creation =
+        new SandboxCreation(
+            context,
+            records,
+            secrets,
+            admission,
+            liveSandboxes,
+            egress,
+            snapshots,
+            lifecycle,
+            telemetry);
+    creator = creation.creator;
+    reports = new StateReports(context, records, liveSandboxes, egress.service, telemetry);
+    sandboxes =
+        new Sandboxes(
+            context.ledger(),
+            records.recorder,
+            records.events,
+            records.quarantine,
+            liveSandboxes,
+            lifecycle.suspension,
+            lifecycle.suspender,
+            lifecycle.destroyer,
+            lifecycle.expiry,
+            reports.status,
+            telemetry.instrumentation,
+            context.clock());
+    volumes =
         new VolumeService(
-            parts.ledger,
-            parts.registry,
-            parts.candidates,
+            context.ledger(),
+            context.registry(),
+            creation.candidates,
             config.get(ConfigKeys.PROVIDER),
-            parts.creator,
-            parts.sandboxes,
-            clock,
-            parts.log);
-    this.templates =
+            creator,
+            sandboxes,
+            context.clock(),
+            context.log());
+    templates =
         new TemplateService(
-            parts.ledger,
-            parts.templates,
+            context.ledger(),
+            creation.templates,
             images,
-            parts.creator,
-            parts.sandboxes,
-            parts.snapshots,
+            creator,
+            sandboxes,
+            snapshots.service,
             config.get(ConfigKeys.DATA).resolve("templates"),
             config.get(ConfigKeys.PROVIDER),
-            clock,
-            parts.log);
-    this.shutdown = config.get(ConfigKeys.SHUTDOWN);
-    this.networks = config.networks();
-    this.readiness =
+            context.clock(),
+            context.log());
+    statistics = reports.sampler(admission.control, creation.pool);
+    readiness =
         new Readiness(
-            parts.selector, config.get(ConfigKeys.PROVIDER), health::current, parts.disks);
-    this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
+            creation.candidates.selector(),
+            config.get(ConfigKeys.PROVIDER),
+            context.health()::current,
+            admission.disks);
+    membership =
+        lease.map(
+            one ->
+                new Membership(
+                    context.ledger(),
+                    one,
+                    context.registry(),
+                    admission.control,
+                    liveSandboxes,
+                    telemetry.activity.activeSandboxes(),
+                    lifecycle.reconciler,
+                    secrets.sealed,
+                    context.clock(),
+                    context.log()));
+    reports.registerGauges(admission.control, creation.pool, records);
   }
 
   /** Opens an engine without an image store, which therefore cannot build templates. */
@@ -132,26 +202,43 @@ public final class Engine implements AutoCloseable {
       Optional<ServerIdentity> identity,
       InstantSource clock,
       Log log) {
-    EngineComponents parts =
-        new EngineComponents(config, ledger, registry, health, identity, clock, log);
-    parts.start(config);
-    Engine engine = new Engine(config, parts, health, images, clock);
-    Duration interval = config.get(ConfigKeys.RECONCILE_INTERVAL);
-    Runnable volumes = parts.once("volumes", interval, engine.volumes::reconcile);
-    parts.schedule.once("volumes", volumes);
-    parts.schedule.every(interval, "volumes", volumes);
-    if (identity.isEmpty()) {
-      // Images are files of one machine, so servers that share a ledger build none.
-      engine.templates.recover();
-      parts.schedule.once("templates", engine.templates::reconcile);
-      parts.schedule.every(interval, "templates", engine.templates::reconcile);
-    }
-    Duration retention = config.get(ConfigKeys.RETENTION);
-    parts.schedule.every(
-        EngineComponents.retentionInterval(retention),
-        "build cache",
-        () -> engine.templates.removeUnused(retention));
+    Optional<ServerLease> lease =
+        identity.map(self -> new ServerLease(ledger, self, System::nanoTime, log));
+    Ownership ownership = lease.<Ownership>map(one -> one).orElse(Ownership.ALONE);
+    Engine engine =
+        new Engine(
+            new EngineContext(config, ledger, registry, health, ownership, clock, log),
+            lease,
+            images);
+    engine.start();
     return engine;
+  }
+
+  private void start() {
+    membership.ifPresent(Membership::join);
+    lifecycle.reconciler.reconcile();
+    membership.ifPresent(Membership::start);
+    lifecycle.start(schedule);
+    admission.start(schedule);
+    reports.start(schedule);
+    egress.start(context, liveSandboxes, schedule);
+    creation.start(context, schedule);
+    schedule.every(StatisticsSampler.INTERVAL, "statistics", statistics::sample);
+    Duration interval = context.config().get(ConfigKeys.RECONCILE_INTERVAL);
+    Runnable reconcileVolumes = context.onOneServer("volumes", interval, volumes::reconcile);
+    schedule.once("volumes", reconcileVolumes);
+    schedule.every(interval, "volumes", reconcileVolumes);
+    if (membership.isEmpty()) {
+      // Images are files of one machine, so servers that share a ledger build none.
+      templates.recover();
+      schedule.once("templates", templates::reconcile);
+      schedule.every(interval, "templates", templates::reconcile);
+    }
+    Duration retention = context.config().get(ConfigKeys.RETENTION);
+    schedule.every(
+        SandboxLifecycle.retentionInterval(retention),
+        "build cache",
+        () -> templates.removeUnused(retention));
   }
 
   /**
@@ -161,7 +248,7 @@ public final class Engine implements AutoCloseable {
    * @throws SandboxException if no provider is eligible, or every eligible provider fails
    */
   public CreateResult create(SandboxRequest request) {
-    return parts.creator.create(request, false);
+    return creator.create(request, false);
   }
 
   /**
@@ -170,22 +257,22 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.InvalidRequest if the request is invalid, whatever the provider
    */
   public PlacementPlan plan(SandboxRequest request) {
-    return parts.creator.plan(request);
+    return creator.plan(request);
   }
 
   /** Returns the network modes that the operator allows. */
   public NetworkPolicy networks() {
-    return networks;
+    return context.config().networks();
   }
 
   /** Returns the servers that share the ledger; empty if this server has it to itself. */
   public Optional<Peers> peers() {
-    return parts.membership.map(Membership::peers);
+    return membership.map(Membership::peers);
   }
 
   /** Returns the operations on the connections of sandboxes to other hosts. */
   public EgressOperations egress() {
-    return parts.egressOperations;
+    return egress.operations;
   }
 
   /**
@@ -198,7 +285,7 @@ public final class Engine implements AutoCloseable {
 
   /** Returns the TTL of a sandbox whose client requests none; empty for no expiry. */
   public Optional<Duration> defaultTtl() {
-    return defaultTtl;
+    return Optional.of(context.config().get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 
   /**
@@ -206,7 +293,7 @@ public final class Engine implements AutoCloseable {
    * error}.
    */
   public SandboxView view(SandboxId id) {
-    return parts.sandboxes.view(id);
+    return sandboxes.view(id);
   }
 
   /**
@@ -214,12 +301,12 @@ public final class Engine implements AutoCloseable {
    * Neither counts as activity nor resumes it.
    */
   public SandboxStatus status(SandboxId id) {
-    return parts.sandboxes.status(id);
+    return sandboxes.status(id);
   }
 
   /** Returns the latest failures of sandboxes, to which callers of the engine add theirs. */
   public RecentErrors recentErrors() {
-    return parts.errors;
+    return telemetry.errors;
   }
 
   /**
@@ -230,7 +317,7 @@ public final class Engine implements AutoCloseable {
    */
   public Optional<SandboxView> awaitState(SandboxId id, Set<SandboxState> states, Duration timeout)
       throws InterruptedException {
-    return parts.sandboxes.awaitState(id, states, timeout);
+    return sandboxes.awaitState(id, states, timeout);
   }
 
   /**
@@ -238,7 +325,7 @@ public final class Engine implements AutoCloseable {
    * error}.
    */
   public SandboxPage list(SandboxListFilter filter, String after, int limit) {
-    return parts.sandboxes.list(filter, after, limit);
+    return sandboxes.list(filter, after, limit);
   }
 
   /**
@@ -248,21 +335,21 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.Gone if the sandbox no longer exists
    */
   public Sandbox sandbox(SandboxId id) {
-    return parts.sandboxes.get(id);
+    return sandboxes.get(id);
   }
 
   /** Sets the expiry of a sandbox to {@code fromNow} from the current time. */
   public SandboxView renew(SandboxId id, Duration fromNow) {
-    return parts.sandboxes.renew(id, fromNow);
+    return sandboxes.renew(id, fromNow);
   }
 
   public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
-    return parts.sandboxes.pause(id, kind);
+    return sandboxes.pause(id, kind);
   }
 
   /** Resumes a paused or suspended sandbox. */
   public SandboxView resume(SandboxId id) {
-    return parts.sandboxes.resume(id);
+    return sandboxes.resume(id);
   }
 
   /**
@@ -270,14 +357,14 @@ public final class Engine implements AutoCloseable {
    * keeps a process running for the lifetime of the sandbox must then start it again.
    */
   public long bootGeneration(SandboxId id) {
-    return parts.sandboxes.bootGeneration(id);
+    return sandboxes.bootGeneration(id);
   }
 
   /**
    * Destroys a sandbox and returns when nothing of it is left. Does nothing if it is already gone.
    */
   public void destroy(SandboxId id, DestroyOptions options) {
-    parts.sandboxes.destroy(id, options);
+    sandboxes.destroy(id, options);
   }
 
   /**
@@ -287,27 +374,27 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.DeadlineExceeded if the sandbox still exists after that time
    */
   public void destroyWithin(SandboxId id, DestroyOptions options) {
-    parts.sandboxes.destroyWithin(id, options);
+    sandboxes.destroyWithin(id, options);
   }
 
   /** Returns the number of sandboxes that are not destroyed, by provider and state. */
   public List<SandboxCount> counts() {
-    return parts.sandboxes.counts();
+    return sandboxes.counts();
   }
 
   /** Returns the usage of the capacity that providers without a dedicated capacity share. */
   public CapacityPool.Usage reserved() {
-    return parts.admission.usage();
+    return admission.control.usage();
   }
 
   /** Returns the usage of the capacity that applies to a provider, dedicated or shared. */
   public CapacityPool.Usage capacityFor(String provider) {
-    return parts.admission.usage(provider);
+    return admission.control.usage(provider);
   }
 
   /** Returns the resources reserved for the sandboxes of a provider. */
   public Resources reserved(String provider) {
-    return parts.admission.reserved(provider);
+    return admission.control.reserved(provider);
   }
 
   /** Creates {@code count} sandboxes with a copy of the files of a sandbox. */
@@ -326,17 +413,17 @@ public final class Engine implements AutoCloseable {
    *     saved
    */
   public List<ForkResult> fork(SandboxId id, ForkRequest request) {
-    parts.creator.refuseWhenClosing();
-    try (ActivityTracker.Activity _ = parts.instrumentation.activity().begin(id)) {
+    creator.refuseWhenClosing();
+    try (ActivityTracker.Activity _ = telemetry.activity.begin(id)) {
       return new ForkService(
-              parts.recorder,
-              parts.snapshots,
-              parts.secretEnv,
-              parts.memoryPolicy,
-              parts.sandboxes::get,
-              fork -> parts.creator.create(withPermissions(fork, request), true),
+              records.recorder,
+              snapshots.service,
+              secrets.env,
+              snapshots.memoryPolicy,
+              sandboxes::get,
+              fork -> creator.create(withPermissions(fork, request), true),
               request.startup(),
-              parts.log)
+              context.log())
           .fork(id, request.count(), request.kind(), request.allowSecrets());
     }
   }
@@ -354,16 +441,16 @@ public final class Engine implements AutoCloseable {
    * @param replace whether to replace an existing image of that name
    */
   public void commit(SandboxId id, String image, boolean replace) {
-    parts.creator.refuseWhenClosing();
-    SandboxEntry entry = parts.recorder.require(id);
-    try (ActivityTracker.Activity _ = parts.instrumentation.activity().begin(id)) {
+    creator.refuseWhenClosing();
+    SandboxEntry entry = records.recorder.require(id);
+    try (ActivityTracker.Activity _ = telemetry.activity.begin(id)) {
       templates
           .imageCommits()
           .commit(
-              parts.sandboxes.get(id),
+              sandboxes.get(id),
               entry.provider(),
               SpecCodec.decode(entry.spec(), id).spec(),
-              parts.snapshots.baseImage(entry),
+              snapshots.service.baseImage(entry),
               image,
               replace);
     }
@@ -371,16 +458,16 @@ public final class Engine implements AutoCloseable {
 
   /** Returns the only provider for a spec whose image contains processes; otherwise empty. */
   public Optional<String> requiredProvider(SandboxSpec spec) {
-    return new MemorySnapshotResolver(parts.store).requiredProvider(spec);
+    return snapshots.resolver.requiredProvider(spec);
   }
 
   public SnapshotService snapshots() {
-    return parts.snapshots;
+    return snapshots.service;
   }
 
   /** Returns the named secrets. */
   public SecretService secrets() {
-    return parts.secrets;
+    return secrets.service;
   }
 
   public VolumeService volumes() {
@@ -392,25 +479,25 @@ public final class Engine implements AutoCloseable {
   }
 
   public EventLog events() {
-    return parts.events;
+    return records.events;
   }
 
   public WarmPool pool() {
-    return parts.pool;
+    return creation.pool;
   }
 
   /** Returns the samples of the state of this engine. */
   public StatisticsSampler statistics() {
-    return parts.statistics;
+    return statistics;
   }
 
   public Metrics metrics() {
-    return parts.metrics;
+    return telemetry.metrics;
   }
 
   /** Returns the tracer that exports spans. */
   public Tracer tracer() {
-    return parts.traces;
+    return telemetry.tracer;
   }
 
   /**
@@ -419,9 +506,9 @@ public final class Engine implements AutoCloseable {
    * servers, and if the sandboxes are destroyed at shutdown, none is given up.
    */
   public void beginShutdown() {
-    parts.creator.close();
-    if (shutdown != ShutdownAction.DRAIN) {
-      parts.membership.ifPresent(Membership::beginHandOver);
+    creator.close();
+    if (context.config().get(ConfigKeys.SHUTDOWN) != ShutdownAction.DRAIN) {
+      membership.ifPresent(Membership::beginHandOver);
     }
   }
 
@@ -431,24 +518,27 @@ public final class Engine implements AutoCloseable {
    */
   @Override
   public void close() {
-    parts.creator.close();
+    creator.close();
     templates.close();
-    parts.schedule.close();
-    parts.pool.close();
-    if (shutdown == ShutdownAction.DRAIN) {
+    schedule.close();
+    creation.pool.close();
+    if (context.config().get(ConfigKeys.SHUTDOWN) == ShutdownAction.DRAIN) {
       drain();
     }
-    parts.close();
+    membership.ifPresent(Membership::close);
+    lifecycle.close();
+    snapshots.close();
+    telemetry.close();
   }
 
   private void drain() {
     EntryFilter filter = EntryFilter.ALL.notDestroyed();
-    EntryFilter own = parts.ownership.server().map(filter::owner).orElse(filter);
-    for (SandboxEntry entry : parts.ledger.sandboxes().listAll(own)) {
-      parts.schedule.attempt(
+    EntryFilter own = context.ownership().server().map(filter::owner).orElse(filter);
+    for (SandboxEntry entry : context.ledger().sandboxes().listAll(own)) {
+      schedule.attempt(
           "destroying sandbox " + entry.id(),
           () ->
-              parts.destroyer.destroy(
+              lifecycle.destroyer.destroy(
                   entry.id(), DestroyOptions.FORCE, "the server was shut down"));
     }
   }

@@ -7,13 +7,17 @@ import dev.isola.engine.api.SandboxStatus;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.ledger.LedgerViews;
+import dev.isola.engine.lifecycle.Deadlines;
+import dev.isola.engine.lifecycle.ExclusiveOperation;
 import dev.isola.engine.lifecycle.ExpirySweeper;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.LiveSandboxes.AttachedSandbox;
 import dev.isola.engine.lifecycle.Quarantine;
 import dev.isola.engine.lifecycle.SandboxDestroyer;
-import dev.isola.engine.lifecycle.SandboxOperations;
 import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SnapshotSuspension;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.lifecycle.Suspender;
 import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Instrumentation;
@@ -22,12 +26,18 @@ import dev.isola.engine.usage.StatusReader;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.store.EntryPage;
+import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -39,11 +49,13 @@ public final class Sandboxes {
   private final EventLog events;
   private final Quarantine quarantine;
   private final LiveSandboxes liveSandboxes;
-  private final SandboxOperations operations;
+  private final SnapshotSuspension snapshots;
+  private final Suspender suspender;
   private final SandboxDestroyer destroyer;
   private final ExpirySweeper expiry;
   private final StatusReader status;
   private final Instrumentation instrumentation;
+  private final InstantSource clock;
   private final TimedDestroyer timedDestroyer = new TimedDestroyer(this::destroy);
 
   public Sandboxes(
@@ -52,21 +64,25 @@ public final class Sandboxes {
       EventLog events,
       Quarantine quarantine,
       LiveSandboxes liveSandboxes,
-      SandboxOperations operations,
+      SnapshotSuspension snapshots,
+      Suspender suspender,
       SandboxDestroyer destroyer,
       ExpirySweeper expiry,
       StatusReader status,
-      Instrumentation instrumentation) {
+      Instrumentation instrumentation,
+      InstantSource clock) {
     this.ledger = ledger;
     this.recorder = recorder;
     this.events = events;
     this.quarantine = quarantine;
     this.liveSandboxes = liveSandboxes;
-    this.operations = operations;
+    this.snapshots = snapshots;
+    this.suspender = suspender;
     this.destroyer = destroyer;
     this.expiry = expiry;
     this.status = status;
     this.instrumentation = instrumentation;
+    this.clock = clock;
   }
 
   /**
@@ -135,30 +151,119 @@ public final class Sandboxes {
     SandboxEntry entry = recorder.require(id);
     if (SuspensionState.resumesOnRequest(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
-      entry = doResume(id);
+      entry = measureResume(id);
     }
     return new AttachedSandbox(liveSandboxes.get(entry), entry.provider());
   }
 
-  /** Sets the expiry of a sandbox to {@code fromNow} from the current time. */
+  /**
+   * Sets the expiry of a sandbox to {@code fromNow} from the current time. The ledger is
+   * authoritative; the provider is informed afterwards.
+   */
   public SandboxView renew(SandboxId id, Duration fromNow) {
-    return LedgerViews.of(operations.renew(id, fromNow));
+    SandboxEntry entry =
+        recorder.modify(
+            id,
+            current -> {
+              refuseUnlessAlive(current);
+              return current.toBuilder()
+                  .expiresAt(clock.instant().plus(fromNow))
+                  .updatedAt(clock.instant())
+                  .build();
+            });
+    Failpoint.RENEW_WRITTEN.reach();
+    if (entry.state() == SandboxState.RUNNING) {
+      Duration given =
+          Deadlines.forProvider(SpecCodec.decode(entry.spec(), id).lifecycle(), fromNow);
+      Deadlines.renew(liveSandboxes.get(entry), given);
+    }
+    Failpoint.RENEW_APPLIED.reach();
+    return LedgerViews.of(entry);
   }
 
-  public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
+  public SandboxView pause(SandboxId id, PauseKind kind) {
     return LedgerViews.of(
-        instrumentation.measure(
-            EngineOperation.PAUSE, providerOf(id), () -> operations.pause(id, kind)));
+        instrumentation.measure(EngineOperation.PAUSE, providerOf(id), () -> doPause(id, kind)));
+  }
+
+  private SandboxEntry doPause(SandboxId id, PauseKind kind) {
+    SandboxState state = kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
+    pausing(id).pause(kind);
+    Failpoint.PAUSE_DONE.reach();
+    SandboxEntry paused =
+        recorder.modify(
+            id,
+            current ->
+                current.state() == state ? current : recorder.withState(current, state, null));
+    Failpoint.PAUSE_WRITTEN.reach();
+    return paused;
   }
 
   /** Resumes a paused or suspended sandbox. */
   public SandboxView resume(SandboxId id) {
-    return LedgerViews.of(doResume(id));
+    return LedgerViews.of(measureResume(id));
+  }
+
+  private SandboxEntry measureResume(SandboxId id) {
+    return instrumentation.measure(EngineOperation.RESUME, providerOf(id), () -> doResume(id));
   }
 
   private SandboxEntry doResume(SandboxId id) {
-    return instrumentation.measure(
-        EngineOperation.RESUME, providerOf(id), () -> operations.resume(id));
+    SandboxEntry before = recorder.require(id);
+    if (SuspensionState.isSuspended(before)
+        && snapshots.resume(id).state() == SandboxState.RUNNING) {
+      return recorder.require(id);
+    }
+    try (LiveSandboxes.Operation _ =
+        liveSandboxes.begin(id, ExclusiveOperation.SUSPENSION, SnapshotSuspension.RESUME_WAIT)) {
+      return doResume(id, before);
+    }
+  }
+
+  private SandboxEntry doResume(SandboxId id, SandboxEntry before) {
+    pausing(id).resume();
+    if (before.state() == SandboxState.STOPPED) {
+      liveSandboxes.markRebooted(id);
+    }
+    Failpoint.RESUME_DONE.reach();
+    SandboxEntry resumed =
+        recorder.modify(
+            id,
+            current ->
+                current.state() == SandboxState.RUNNING ? current : suspender.resumed(current));
+    Failpoint.RESUME_WRITTEN.reach();
+    suspender.renewDeadline(before, resumed, liveSandboxes.get(resumed));
+    liveSandboxes.connect(resumed, liveSandboxes.get(resumed));
+    return resumed;
+  }
+
+  private Pausing pausing(SandboxId id) {
+    SandboxEntry entry = recorder.require(id);
+    if (entry.state() == SandboxState.CREATING) {
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "sandbox " + id + " is still being created",
+              "wait until it is running")
+          .sandbox(id)
+          .exception();
+    }
+    return liveSandboxes
+        .get(entry)
+        .as(Pausing.class)
+        .orElseThrow(() -> Capability.unsupported(entry.provider(), "pausing"));
+  }
+
+  private static void refuseUnlessAlive(SandboxEntry entry) {
+    switch (entry.state()) {
+      case RUNNING, PAUSED, STOPPED -> {}
+      case CREATING, ERROR, TERMINATING, DESTROYED ->
+          throw Fault.of(
+                  ErrorCode.SANDBOX_DESTROYED,
+                  "sandbox " + entry.id() + " is " + entry.state() + " and cannot be renewed",
+                  "create a new sandbox")
+              .sandbox(entry.id())
+              .exception();
+    }
   }
 
   /**
