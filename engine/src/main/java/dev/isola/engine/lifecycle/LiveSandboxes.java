@@ -13,7 +13,6 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -279,15 +278,7 @@ public final class LiveSandboxes {
     if (isGone(entry)) {
       throw gone(entry);
     }
-    return ownership.owns(entry)
-        ? get(entry)
-        : (Sandbox)
-            Proxy.newProxyInstance(
-                Sandbox.class.getClassLoader(),
-                new Class<?>[] {Sandbox.class},
-                (self, method, arguments) -> {
-                  throw Ownership.notOwner(entry);
-                });
+    return ownership.owns(entry) ? get(entry) : new RefusingSandbox(entry);
   }
 
   private static boolean isGone(SandboxEntry entry) {

@@ -1,5 +1,6 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.decorator.SandboxDecorator;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.capability.Sandbox;
@@ -13,9 +14,15 @@ public record Instrumentation(
     this(recorder, activity, new OpenExecutions(recorder, errors));
   }
 
-  /** Returns a sandbox that records metrics of its commands and files. */
+  /**
+   * Returns a sandbox that records the metrics and the activity of a client. A sandbox that does
+   * not come from a provider refuses every use, which is not recorded.
+   */
   public Sandbox sandbox(Sandbox sandbox, String provider) {
-    return new MeasuredSandbox(sandbox, provider, recorder, activity, executions);
+    return sandbox instanceof SandboxDecorator known
+        ? known.observedBy(
+            new MetricsObserver(known.id(), provider, recorder, activity, executions))
+        : sandbox;
   }
 
   public void measure(EngineOperation operation, String provider, Runnable work) {

@@ -8,7 +8,6 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.ExecutionInfo;
 import dev.isola.spi.exec.Exit;
@@ -44,8 +43,8 @@ public final class OpenExecutions {
     this.errors = errors;
   }
 
-  void started(SandboxId sandbox, Execution execution, String provider) {
-    open.put(new Key(sandbox, execution.id()), new OpenExecution(provider, false));
+  void started(SandboxId sandbox, ExecutionId execution, String provider) {
+    open.put(new Key(sandbox, execution), new OpenExecution(provider, false));
   }
 
   void ended(SandboxId sandbox, ExecutionId execution, Exit exit, Duration time) {

@@ -6,6 +6,7 @@ import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.config.ProviderSettings;
+import dev.isola.engine.decorator.ProviderDecorator;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -93,7 +94,7 @@ public final class ProviderRegistry implements AutoCloseable {
       return;
     }
     try {
-      providers.put(name, new GuardedProvider(name, one.create(contexts)));
+      providers.put(name, new ProviderDecorator(name, one.create(contexts)));
     } catch (SandboxException e) {
       markUnavailable(
           name, "could not be created: " + e.fault().problem(), e.fault().remedy(), clock);

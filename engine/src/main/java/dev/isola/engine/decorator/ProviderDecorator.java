@@ -1,4 +1,4 @@
-package dev.isola.engine.registry;
+package dev.isola.engine.decorator;
 
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -14,87 +14,97 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.InputStream;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A provider behind a {@link ProviderGuard}, whose sandboxes are behind a {@link SandboxGuard}. The
- * registry returns only guarded providers, so that no caller in the engine sees an undeclared
- * exception or blocks forever.
+ * A provider as the engine uses it: no call throws an undeclared exception or blocks forever, and
+ * its sandboxes are {@link SandboxDecorator}s. The registry returns no other providers.
  */
-final class GuardedProvider implements Provider {
-  /** The time that a call may take beyond its own timeout, which the provider enforces. */
-  private static final Duration GRACE = Duration.ofMinutes(1);
-
-  /** The time in which a provider must have unpacked what was stored of a sandbox. */
-  private static final Duration UNPACK_TIMEOUT = Duration.ofMinutes(15);
-
+public final class ProviderDecorator implements Provider {
   private final Provider provider;
   private final ProviderGuard guard;
-  private final SandboxGuard sandboxes;
+  private final TimeLimits limits;
   private final AtomicBoolean listing = new AtomicBoolean();
 
-  GuardedProvider(String name, Provider provider) {
+  /**
+   * @param name the name of the instance
+   */
+  public ProviderDecorator(String name, Provider provider) {
+    this(provider, new ProviderGuard(name), TimeLimits.DEFAULT);
+  }
+
+  private ProviderDecorator(Provider provider, ProviderGuard guard, TimeLimits limits) {
     this.provider = provider;
-    this.guard = new ProviderGuard(name);
-    this.sandboxes = new SandboxGuard(guard);
+    this.guard = guard;
+    this.limits = limits;
   }
 
   @Override
   public ProviderInfo info() {
     return guard
-        .call("info", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::info)
+        .call("info", limits.grace(), ErrorCode.PROVIDER_UNAVAILABLE, provider::info)
         .withName(guard.provider());
   }
 
   @Override
   public Health health() {
-    return guard.call("health", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::health);
+    return guard.call("health", limits.grace(), ErrorCode.PROVIDER_UNAVAILABLE, provider::health);
   }
 
   @Override
   public Optional<HostResources> resources() {
-    return guard.call("resources", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::resources);
+    return guard.call(
+        "resources", limits.grace(), ErrorCode.PROVIDER_UNAVAILABLE, provider::resources);
   }
 
   /** Creates a sandbox. The outcome of a timeout is unknown, which rules out fallback. */
   @Override
   public Sandbox create(SandboxSpec spec) {
-    Duration timeout = spec.startupTimeout().multipliedBy(2).plus(GRACE);
-    return sandboxes.wrap(
-        guard.call("create", timeout, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec)));
+    return decorated(
+        guard.call(
+            "create", limits.create(spec), ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec)));
   }
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
     return guard
-        .call("attach", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id))
-        .map(sandboxes::wrap);
+        .call("attach", limits.grace(), ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.attach(id))
+        .map(this::decorated);
+  }
+
+  private Sandbox decorated(Sandbox sandbox) {
+    return new SandboxDecorator(sandbox, guard, limits, SandboxObserver.NONE);
   }
 
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
     return guard.call(
-        "imageDigest", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.imageDigest(spec));
+        "imageDigest",
+        limits.grace(),
+        ErrorCode.PROVIDER_UNAVAILABLE,
+        () -> provider.imageDigest(spec));
   }
 
   @Override
   public ForkPoint openForkPoint(InputStream archive) {
-    return sandboxes.wrap(
+    return ForkPointDecorator.of(
         guard.call(
             "openForkPoint",
-            UNPACK_TIMEOUT,
+            limits.unpack(),
             ErrorCode.DEADLINE_EXCEEDED,
-            () -> provider.openForkPoint(archive)));
+            () -> provider.openForkPoint(archive),
+            ForkPoint::close),
+        guard,
+        limits);
   }
 
   @Override
   public Optional<Volumes> volumes() {
     return guard
-        .call("volumes", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::volumes)
-        .map(found -> new GuardedVolumes(found, guard));
+        .call("volumes", limits.grace(), ErrorCode.PROVIDER_UNAVAILABLE, provider::volumes)
+        .map(found -> new VolumesDecorator(found, guard, limits));
   }
 
   /** Returns the inventory. While a call hangs, further calls fail immediately. */
@@ -110,7 +120,7 @@ final class GuardedProvider implements Provider {
     }
     return guard.call(
         "inventory",
-        GRACE,
+        limits.grace(),
         ErrorCode.PROVIDER_UNAVAILABLE,
         () -> {
           try {
@@ -125,13 +135,22 @@ final class GuardedProvider implements Provider {
   public void destroy(SandboxId id, DestroyOptions how) {
     guard.run(
         "destroy",
-        how.timeout().plus(GRACE),
+        how.timeout().plus(limits.grace()),
         ErrorCode.DEADLINE_EXCEEDED,
         () -> provider.destroy(id, how));
   }
 
   @Override
+  public void removeSharedResources() {
+    guard.run(
+        "removeSharedResources",
+        limits.removal(),
+        ErrorCode.DEADLINE_EXCEEDED,
+        provider::removeSharedResources);
+  }
+
+  @Override
   public void close() {
-    guard.run("close", GRACE, ErrorCode.DEADLINE_EXCEEDED, provider::close);
+    guard.run("close", limits.grace(), ErrorCode.DEADLINE_EXCEEDED, provider::close);
   }
 }

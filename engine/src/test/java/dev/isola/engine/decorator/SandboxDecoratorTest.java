@@ -1,4 +1,4 @@
-package dev.isola.engine.registry;
+package dev.isola.engine.decorator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -28,7 +28,6 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -36,9 +35,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class SandboxGuardTest {
+class SandboxDecoratorTest {
   private static final SandboxId ID = new SandboxId("box");
   private static final Command COMMAND = Command.shell("true");
+  private static final Duration SHORT = Duration.ofMillis(50);
+  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final TimeLimits LIMITS = new TimeLimits(LONG, LONG, LONG, LONG, LONG);
+  private static final TimeLimits SHORT_CHANGES = new TimeLimits(LONG, SHORT, LONG, LONG, LONG);
 
   /** The exception of every call of the sandbox and of the objects that it returns. */
   private @Nullable Throwable failure = new IllegalStateException("broken");
@@ -116,16 +119,18 @@ class SandboxGuardTest {
     }
   }
 
-  private Sandbox guarded(Answer answer) {
-    Duration most = Duration.ofMillis(50);
-    return new SandboxGuard(
-            new ProviderGuard("fake"), Map.of(Pausing.class, most, Forking.class, most))
-        .wrap(new FakeSandbox(answer));
+  private Sandbox decorated(Answer answer) {
+    return decorated(answer, LIMITS);
+  }
+
+  private Sandbox decorated(Answer answer, TimeLimits limits) {
+    return new SandboxDecorator(
+        new FakeSandbox(answer), new ProviderGuard("fake"), limits, SandboxObserver.NONE);
   }
 
   @Test
   void undeclaredExceptionsAreTranslated() {
-    Sandbox sandbox = guarded(this::fail);
+    Sandbox sandbox = decorated(this::fail);
     assertThat(sandbox.id()).isEqualTo(ID);
     for (Throwable thrown :
         new Throwable[] {new IllegalStateException("broken"), new AssertionError("never")}) {
@@ -146,13 +151,13 @@ class SandboxGuardTest {
   void contractExceptionsPassUnchanged() {
     SandboxException known = Fault.of(ErrorCode.FILE_NOT_FOUND, "no file", "").exception();
     failure = known;
-    Sandbox sandbox = guarded(this::fail);
+    Sandbox sandbox = decorated(this::fail);
     assertThatThrownBy(() -> sandbox.files().exists("/a")).isSameAs(known);
     assertThatThrownBy(() -> sandbox.as(Pausing.class).orElseThrow().resume()).isSameAs(known);
     // A connection is a channel, whose methods declare IOException.
     IOException reset = new IOException("reset");
     Sandbox connected =
-        guarded(
+        decorated(
             () ->
                 fake(
                     PortDialing.Connection.class,
@@ -165,7 +170,7 @@ class SandboxGuardTest {
 
   @Test
   void hangingCallIsInterruptedAndAbandoned() throws InterruptedException {
-    Pausing pausing = guarded(this::hang).as(Pausing.class).orElseThrow();
+    Pausing pausing = decorated(this::hang, SHORT_CHANGES).as(Pausing.class).orElseThrow();
     assertThatThrownBy(() -> pausing.pause(Pausing.PauseKind.MEMORY))
         .isInstanceOf(DeadlineExceeded.class)
         .hasMessageContaining("pause of provider fake timed out");
@@ -175,10 +180,7 @@ class SandboxGuardTest {
   @Test
   void forkTimeoutReportsAnUnknownOutcome() {
     Forking.ForkPoint origin = fake(Forking.ForkPoint.class, this::hang);
-    Sandbox sandbox =
-        new SandboxGuard(
-                new ProviderGuard("fake"), Map.of(Forking.ForkPoint.class, Duration.ofMillis(50)))
-            .wrap(new FakeSandbox(() -> origin));
+    Sandbox sandbox = decorated(() -> origin, new TimeLimits(SHORT, LONG, SHORT, LONG, LONG));
     Forking.ForkPoint guarded = sandbox.as(Forking.class).orElseThrow().createForkPoint();
     assertThatThrownBy(guarded::close).isInstanceOf(DeadlineExceeded.class);
     SandboxSpec spec = SandboxSpec.builder(ID).startupTimeout(Duration.ofMillis(1)).build();
@@ -196,14 +198,12 @@ class SandboxGuardTest {
               return true;
             });
     Sandbox sandbox =
-        new SandboxGuard(
-                new ProviderGuard("fake"), Map.of(MemoryForking.class, Duration.ofMillis(50)))
-            .wrap(
-                new FakeSandbox(
-                    () -> {
-                      hang();
-                      return late;
-                    }));
+        decorated(
+            () -> {
+              hang();
+              return late;
+            },
+            SHORT_CHANGES);
     MemoryForking memory = sandbox.as(MemoryForking.class).orElseThrow();
     assertThatThrownBy(memory::createForkPoint).isInstanceOf(DeadlineExceeded.class);
     assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
@@ -212,7 +212,7 @@ class SandboxGuardTest {
   @Test
   void commandsAndFilesRunOnTheCallingThread() {
     failure = null;
-    Sandbox sandbox = guarded(this::fail);
+    Sandbox sandbox = decorated(this::fail);
     Execution execution = sandbox.start(COMMAND);
     assertThat(caller.get()).isSameAs(Thread.currentThread());
     caller.set(null);
@@ -221,17 +221,17 @@ class SandboxGuardTest {
   }
 
   @Test
-  void wrapperImplementsTheInterfacesOfTheWrappedObject() {
-    Sandbox sandbox = guarded(this::fail);
+  void terminalsAndCapabilitiesStayWhatTheyAre() {
+    Sandbox sandbox = decorated(this::fail);
     assertThat(sandbox.start(COMMAND)).isInstanceOf(Terminal.class);
     assertThat(sandbox.as(Attaching.class)).isEmpty();
     assertThat(sandbox.as(Pausing.class)).isPresent();
-    assertThat(List.of(sandbox)).contains(sandbox).doesNotContain(guarded(this::fail));
+    assertThat(List.of(sandbox)).contains(sandbox).doesNotContain(decorated(this::fail));
   }
 
   @Test
   void nullResultIsAContractViolation() {
-    assertThatThrownBy(() -> guarded(() -> null).start(COMMAND).await())
+    assertThatThrownBy(() -> decorated(() -> null).start(COMMAND).await())
         .isInstanceOf(Internal.class)
         .hasMessageContaining("returned null");
   }

@@ -1,4 +1,4 @@
-package dev.isola.engine.metrics;
+package dev.isola.engine.decorator;
 
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -6,9 +6,9 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /** Counts the bytes read. On the first close, reports the count and whether all reads succeeded. */
-final class MeteredInputStream extends FilterInputStream {
+public final class MeteredInputStream extends FilterInputStream {
   /** Receives the result when the stream is closed. */
-  interface CloseListener {
+  public interface CloseListener {
     void closed(long bytes, boolean succeeded);
   }
 
@@ -17,7 +17,7 @@ final class MeteredInputStream extends FilterInputStream {
   private boolean succeeded = true;
   private boolean closed;
 
-  MeteredInputStream(InputStream inner, CloseListener end) {
+  public MeteredInputStream(InputStream inner, CloseListener end) {
     super(inner);
     this.end = end;
   }
@@ -72,7 +72,7 @@ final class MeteredInputStream extends FilterInputStream {
     }
   }
 
-  long bytes() {
+  public long bytes() {
     return bytes;
   }
 }

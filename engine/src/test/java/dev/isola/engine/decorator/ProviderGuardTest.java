@@ -1,4 +1,4 @@
-package dev.isola.engine.registry;
+package dev.isola.engine.decorator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

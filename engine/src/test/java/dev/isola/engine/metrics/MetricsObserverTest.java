@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeLog;
+import dev.isola.engine.decorator.ProviderDecorator;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.InstanceId;
@@ -42,7 +43,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class MeasuredSandboxTest {
+class MetricsObserverTest {
   @TempDir Path folder;
   private final FakeMetricsRecorder recorder = new FakeMetricsRecorder();
   private final OpenExecutions executions =
@@ -59,7 +60,9 @@ class MeasuredSandboxTest {
                 ProviderConfig.EMPTY,
                 new ProviderContext(new InstanceId("meter"), folder, InstantSource.system()));
     inner = provider.create(SandboxSpec.builder(new SandboxId("box")).build());
-    sandbox = new MeasuredSandbox(inner, "p", recorder, new ActivityTracker(), executions);
+    sandbox =
+        new Instrumentation(recorder, new ActivityTracker(), executions)
+            .sandbox(new ProviderDecorator("p", provider).attach(inner.id()).orElseThrow(), "p");
   }
 
   @AfterEach
