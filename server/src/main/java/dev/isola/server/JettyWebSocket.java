@@ -187,8 +187,8 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   }
 
   @Override
-  public void send(byte[] bytes, int from, int length) throws IOException {
-    send(new Frame(OpCode.BINARY, true, ByteBuffer.wrap(bytes, from, length)));
+  public void send(ByteBuffer bytes) throws IOException {
+    send(new Frame(OpCode.BINARY, true, bytes));
   }
 
   @Override

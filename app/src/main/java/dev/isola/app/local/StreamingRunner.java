@@ -42,22 +42,23 @@ final class StreamingRunner implements CommandRunner {
    */
   static boolean copyOutput(CliEnvironment environment, Execution execution) {
     try {
-      for (var next = execution.read(); next.isPresent(); next = execution.read()) {
-        switch (next.get()) {
-          case Output.Data data -> {
-            OutputStream to =
-                data.channel() == Channel.STDERR ? environment.err() : environment.out();
-            to.write(data.bytes().toArray());
-            to.flush();
-          }
-          case Output.Gap gap ->
-              ErrorReport.writeLine(environment, gap.lost() + " bytes of output were lost");
-        }
-      }
+      Exit _ = execution.follow(output -> copy(environment, output));
       return true;
     } catch (IOException closed) {
       execution.kill();
       return false;
+    }
+  }
+
+  private static void copy(CliEnvironment environment, Output output) throws IOException {
+    switch (output) {
+      case Output.Data data -> {
+        OutputStream to = data.channel() == Channel.STDERR ? environment.err() : environment.out();
+        data.bytes().writeTo(to);
+        to.flush();
+      }
+      case Output.Gap gap ->
+          ErrorReport.writeLine(environment, gap.lost() + " bytes of output were lost");
     }
   }
 

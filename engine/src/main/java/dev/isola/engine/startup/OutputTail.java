@@ -1,5 +1,6 @@
 package dev.isola.engine.startup;
 
+import dev.isola.spi.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -10,11 +11,11 @@ final class OutputTail {
 
   private byte[] kept = new byte[0];
 
-  synchronized void add(byte[] bytes) {
-    int fromBytes = Math.min(bytes.length, MAX_BYTES);
+  synchronized void add(Bytes bytes) {
+    int fromBytes = Math.min(bytes.size(), MAX_BYTES);
     int fromKept = Math.min(kept.length, MAX_BYTES - fromBytes);
     byte[] joined = Arrays.copyOfRange(kept, kept.length - fromKept, kept.length + fromBytes);
-    System.arraycopy(bytes, bytes.length - fromBytes, joined, fromKept, fromBytes);
+    bytes.copyTo(bytes.size() - fromBytes, joined, fromKept, fromBytes);
     kept = joined;
   }
 

@@ -127,12 +127,13 @@ public final class StartupSequence {
     Command command = startup.start().orElseThrow();
     Exit exit;
     try {
-      for (Optional<Output> chunk = running.read(); chunk.isPresent(); chunk = running.read()) {
-        if (chunk.get() instanceof Output.Data data) {
-          output.add(data.bytes().toArray());
-        }
-      }
-      exit = running.await();
+      exit =
+          running.follow(
+              piece -> {
+                if (piece instanceof Output.Data data) {
+                  output.add(data.bytes());
+                }
+              });
     } catch (SandboxException e) {
       throw failure.of("start", command, e);
     }

@@ -239,13 +239,15 @@ final class BuildStepRunner {
     try (Execution running = start(step, number, command)) {
       OutputLineSplitter lines =
           new OutputLineSplitter(line -> log.info(line, Optional.of(number)));
-      for (Optional<Output> part = running.read(); part.isPresent(); part = running.read()) {
-        if (part.get() instanceof Output.Data data) {
-          lines.add(data.bytes().toArray());
-        }
-      }
+      Exit exit =
+          running.follow(
+              piece -> {
+                if (piece instanceof Output.Data data) {
+                  lines.add(data.bytes());
+                }
+              });
       lines.end();
-      check(step, number, running.await(), lines.tail());
+      check(step, number, exit, lines.tail());
     }
   }
 

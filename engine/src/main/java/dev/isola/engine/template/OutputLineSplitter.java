@@ -2,6 +2,7 @@ package dev.isola.engine.template;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.spi.Bytes;
 import java.io.ByteArrayOutputStream;
 import java.util.function.Consumer;
 
@@ -18,20 +19,20 @@ final class OutputLineSplitter {
     this.lines = lines;
   }
 
-  void add(byte[] bytes) {
+  void add(Bytes bytes) {
     int begin = 0;
-    for (int i = 0; i < bytes.length; i++) {
-      if (bytes[i] == '\n') {
-        line.write(bytes, begin, i - begin);
+    for (int i = 0; i < bytes.size(); i++) {
+      if (bytes.at(i) == '\n') {
+        bytes.copyTo(begin, line, i - begin);
         begin = i + 1;
         flush("\n");
       } else if (line.size() + i - begin >= BuildLog.LONGEST_LINE) {
-        line.write(bytes, begin, i - begin);
+        bytes.copyTo(begin, line, i - begin);
         begin = i;
         flush("");
       }
     }
-    line.write(bytes, begin, bytes.length - begin);
+    bytes.copyTo(begin, line, bytes.size() - begin);
   }
 
   void end() {

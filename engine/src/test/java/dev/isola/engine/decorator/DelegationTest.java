@@ -47,7 +47,8 @@ class DelegationTest {
   private static final SandboxSpec SPEC = SandboxSpec.builder(new SandboxId("box")).build();
 
   /** Default methods that call another method of the same object, which is delegated. */
-  private static final Set<String> DERIVED = Set.of("readBytes", "readText", "writeText", "follow");
+  private static final Set<String> DERIVED =
+      Set.of("readBytes", "readText", "writeText", "follow", "followToEnd");
 
   private final List<String> calls = new ArrayList<>();
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildLogEntry.Level;
+import dev.isola.spi.Bytes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,10 +124,10 @@ class BuildLogTest {
     OutputLineSplitter output = new OutputLineSplitter(lines::add);
     byte[] bytes = "grün\nrest".getBytes(UTF_8);
     for (byte one : bytes) {
-      output.add(new byte[] {one});
+      output.add(Bytes.of(new byte[] {one}));
     }
     output.end();
-    output.add("z".repeat(10_000).getBytes(UTF_8));
+    output.add(Bytes.utf8("z".repeat(10_000)));
     output.end();
     assertThat(lines.subList(0, 2)).containsExactly("grün", "rest");
     assertThat(lines.subList(2, lines.size())).allMatch(one -> one.length() <= 4096).hasSize(3);

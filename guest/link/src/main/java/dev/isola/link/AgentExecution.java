@@ -263,7 +263,7 @@ class AgentExecution implements Execution {
         };
     advance(frame.offset(), frame.payload().length);
     Instant at = Timestamps.instant(frame.timeNs());
-    return new Output.Data(channel, frame.offset(), at, Bytes.of(frame.payload()));
+    return new Output.Data(channel, frame.offset(), at, Bytes.wrap(frame.payload()));
   }
 
   private Output gap(Frame frame) {

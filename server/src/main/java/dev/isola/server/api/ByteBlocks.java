@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.spi.Bytes;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
@@ -43,12 +44,12 @@ final class ByteBlocks implements AutoCloseable {
    *
    * @return the number of bytes appended; less than requested when the budget is exhausted
    */
-  int append(byte[] bytes, int from, int count) {
+  int append(Bytes bytes, int from, int count) {
     int done = 0;
     while (done < count && hasRoom(count - done)) {
       byte[] last = blocks.getLast();
       int now = Math.min(count - done, last.length - filled);
-      System.arraycopy(bytes, from + done, last, filled, now);
+      bytes.copyTo(from + done, last, filled, now);
       filled += now;
       done += now;
       size += now;

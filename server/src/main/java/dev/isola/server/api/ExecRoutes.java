@@ -130,25 +130,14 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
    * command is killed.
    */
   private static Exit collect(Execution execution, RetainedOutput stdout, RetainedOutput stderr) {
-    boolean ended = false;
-    try (execution) {
-      try {
-        for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
-          switch (piece.get()) {
+    return execution.followToEnd(
+        output -> {
+          switch (output) {
             case Output.Data data ->
-                (data.channel() == Channel.STDERR ? stderr : stdout).add(data.bytes().toArray());
+                (data.channel() == Channel.STDERR ? stderr : stdout).add(data.bytes());
             case Output.Gap gap -> stdout.addLost(gap.lost());
           }
-        }
-        Exit exit = execution.await();
-        ended = true;
-        return exit;
-      } finally {
-        if (!ended) {
-          execution.kill();
-        }
-      }
-    }
+        });
   }
 
   private static void writeStdin(Execution execution, byte[] stdin) {

@@ -9,7 +9,6 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -76,8 +75,7 @@ record OutputEvents(Execution execution, OutputFeed feed) {
         String text = piece.bytes().utf8();
         boolean plain = !isLongInJson(text) && Bytes.utf8(text).equals(piece.bytes());
         data.put("encoding", plain ? "utf8" : "base64");
-        data.put(
-            "data", plain ? text : Base64.getEncoder().encodeToString(piece.bytes().toArray()));
+        data.put("data", plain ? text : piece.bytes().base64());
         sse.send("output", Long.toString(output.end()), data);
       }
       case Output.Gap gap -> {

@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.codec.json.Json;
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.exec.OutputLimit;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -28,11 +29,11 @@ final class RetainedOutput implements AutoCloseable {
     tail = new ByteBlocks(budget);
   }
 
-  void add(byte[] bytes) {
-    total += bytes.length;
+  void add(Bytes bytes) {
+    total += bytes.size();
     int done = 0;
     if (!headClosed) {
-      int requested = (int) Math.min(bytes.length, limit.head() - head.size());
+      int requested = (int) Math.min(bytes.size(), limit.head() - head.size());
       done = head.append(bytes, 0, requested);
       if (done < requested) {
         headClosed = true;
@@ -43,13 +44,13 @@ final class RetainedOutput implements AutoCloseable {
   }
 
   /** Retains the last bytes; when the budget is exhausted, as many of them as there is room for. */
-  private void addToTail(byte[] bytes, int from) {
+  private void addToTail(Bytes bytes, int from) {
     if (limit.tail() == 0) {
       return;
     }
-    int at = Math.max(from, bytes.length - limit.tail());
-    while (at < bytes.length) {
-      int requested = Math.min(bytes.length - at, ByteBlocks.BLOCK);
+    int at = Math.max(from, bytes.size() - limit.tail());
+    while (at < bytes.size()) {
+      int requested = Math.min(bytes.size() - at, ByteBlocks.BLOCK);
       tail.drop(tail.size() + requested - limit.tail());
       int done = tail.append(bytes, at, requested);
       at += done;

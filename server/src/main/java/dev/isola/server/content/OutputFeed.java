@@ -5,7 +5,6 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -50,12 +49,7 @@ public final class OutputFeed implements AutoCloseable {
   private void read() {
     try {
       try {
-        for (Optional<Output> piece = execution.read();
-            piece.isPresent();
-            piece = execution.read()) {
-          items.put(new Item.Piece(piece.get()));
-        }
-        items.put(new Item.End(execution.await()));
+        items.put(new Item.End(execution.follow(output -> items.put(new Item.Piece(output)))));
       } catch (SandboxException e) {
         items.put(new Item.Failed(e));
       }

@@ -1,6 +1,7 @@
 package dev.isola.server.route;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 
 /**
@@ -32,7 +33,7 @@ public interface WebSocket {
    *
    * @throws IOException when the peer disconnected or did not read for too long
    */
-  void send(byte[] bytes, int from, int length) throws IOException;
+  void send(ByteBuffer bytes) throws IOException;
 
   void send(String text) throws IOException;
 

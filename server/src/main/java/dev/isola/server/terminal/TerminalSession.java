@@ -3,6 +3,7 @@ package dev.isola.server.terminal;
 import dev.isola.codec.json.Json;
 import dev.isola.server.error.ErrorStatus;
 import dev.isola.server.route.WebSocket;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -14,7 +15,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -92,10 +92,7 @@ public final class TerminalSession implements WebSocket.Session {
   private void read() {
     try {
       try {
-        for (Optional<Output> piece = terminal.read(); piece.isPresent(); piece = terminal.read()) {
-          items.put(new Item.Piece(piece.get()));
-        }
-        items.put(new Item.End(terminal.await()));
+        items.put(new Item.End(terminal.follow(output -> items.put(new Item.Piece(output)))));
       } catch (SandboxException e) {
         items.put(new Item.Failed(e.fault()));
       }
@@ -147,9 +144,9 @@ public final class TerminalSession implements WebSocket.Session {
   private static void send(WebSocket socket, Output output) throws IOException {
     switch (output) {
       case Output.Data data -> {
-        byte[] bytes = data.bytes().toArray();
-        for (int at = 0; at < bytes.length; at += CHUNK) {
-          socket.send(bytes, at, Math.min(CHUNK, bytes.length - at));
+        Bytes bytes = data.bytes();
+        for (int at = 0; at < bytes.size(); at += CHUNK) {
+          socket.send(bytes.buffer(at, Math.min(CHUNK, bytes.size() - at)));
         }
       }
       case Output.Gap gap ->

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.isola.codec.json.Json;
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.exec.OutputLimit;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -43,7 +44,7 @@ class RetainedOutputTest {
       try (RetainedOutput output = new RetainedOutput(limit, budget)) {
         for (int at = 0; at < all.length; ) {
           int now = Math.min(all.length - at, 1 + random.nextInt(random.nextInt(40_000) + 1));
-          output.add(Arrays.copyOfRange(all, at, at + now));
+          output.add(Bytes.wrap(Arrays.copyOfRange(all, at, at + now)));
           at += now;
         }
         int head = Math.min(all.length, limit.head());
@@ -65,7 +66,7 @@ class RetainedOutputTest {
     byte[] all = sample.getBytes(UTF_8);
     try (RetainedOutput output = new RetainedOutput(new OutputLimit(100_001, MIB), budget)) {
       for (int at = 0; at < all.length; at += 1000) {
-        output.add(Arrays.copyOfRange(all, at, Math.min(all.length, at + 1000)));
+        output.add(Bytes.wrap(Arrays.copyOfRange(all, at, Math.min(all.length, at + 1000))));
       }
       assertThat(text(output)).isEqualTo(sample);
       assertThat(value(output, false)).isEqualTo(sample);
@@ -75,10 +76,10 @@ class RetainedOutputTest {
   @Test
   void omittedBytesAreMarkedInTheText() throws IOException {
     try (RetainedOutput output = new RetainedOutput(new OutputLimit(2, 2), budget)) {
-      output.add("abcdef".getBytes(UTF_8));
+      output.add(Bytes.utf8("abcdef"));
       assertThat(text(output)).isEqualTo("ab\n[... 2 bytes omitted ...]\nef");
       output.addLost(10);
-      output.add("g".getBytes(UTF_8));
+      output.add(Bytes.utf8("g"));
       assertThat(text(output)).isEqualTo("ab\n[... 14 bytes omitted ...]\ng");
     }
   }
@@ -91,7 +92,7 @@ class RetainedOutputTest {
         RetainedOutput second = new RetainedOutput(limit, small)) {
       for (RetainedOutput output : new RetainedOutput[] {first, second}) {
         for (int i = 0; i < 2 * MIB / 1024; i++) {
-          output.add(String.format("%-1023s\n", i).getBytes(UTF_8));
+          output.add(Bytes.utf8(String.format("%-1023s\n", i)));
         }
         assertThat(output.total()).isEqualTo(2 * MIB);
         assertThat(output.isOutOfBudget()).isTrue();
@@ -112,7 +113,7 @@ class RetainedOutputTest {
       long before = threads.getCurrentThreadAllocatedBytes();
       byte[] piece = new byte[64 * 1024];
       for (int i = 0; i < 8 * MIB / piece.length; i++) {
-        output.add(piece);
+        output.add(Bytes.of(piece));
       }
       Json.write(Map.of("stdout", output.toJsonText(false)), OutputStream.nullOutputStream());
       assertThat(output.omitted()).isZero();

@@ -1,6 +1,7 @@
 package dev.isola.compat.mcp;
 
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.spi.Bytes;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -41,16 +42,16 @@ final class MessageLines implements AutoCloseable {
     this.receiver = receiver;
   }
 
-  void add(byte[] bytes) {
+  void add(Bytes bytes) {
     int start = 0;
-    for (int i = 0; i < bytes.length; i++) {
-      if (bytes[i] == '\n') {
+    for (int i = 0; i < bytes.size(); i++) {
+      if (bytes.at(i) == '\n') {
         append(bytes, start, i);
         end();
         start = i + 1;
       }
     }
-    append(bytes, start, bytes.length);
+    append(bytes, start, bytes.size());
   }
 
   /** Discards the current line up to its end, because output before this point was lost. */
@@ -65,7 +66,7 @@ final class MessageLines implements AutoCloseable {
     return skipping || current.size() > 0;
   }
 
-  private void append(byte[] bytes, int start, int end) {
+  private void append(Bytes bytes, int start, int end) {
     int length = end - start;
     if (skipping || length == 0) {
       return;
@@ -73,14 +74,14 @@ final class MessageLines implements AutoCloseable {
     int size = current.size() + length;
     if (size > maxLength || !reserve(size)) {
       int rest = Math.max(0, Math.min(length, PREFIX - current.size()));
-      current.write(bytes, start, rest);
+      bytes.copyTo(start, current, rest);
       byte[] prefix = Arrays.copyOf(current.toByteArray(), Math.min(current.size(), PREFIX));
       reset();
       current.writeBytes(prefix);
       skipping = true;
       return;
     }
-    current.write(bytes, start, length);
+    bytes.copyTo(start, current, length);
   }
 
   private boolean reserve(int size) {

@@ -1,5 +1,6 @@
 package dev.isola.compat.mcp;
 
+import dev.isola.spi.Bytes;
 import dev.isola.spi.exec.Output;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
@@ -42,21 +43,22 @@ final class OutputWindow {
         }
         position = gap.end();
       }
-      case Output.Data data -> add(data.bytes().toArray());
+      case Output.Data data -> add(data.bytes());
     }
   }
 
-  private void add(byte[] bytes) {
-    int toHead = headClosed ? 0 : Math.min(bytes.length, headLimit - head.size());
-    head.write(bytes, 0, toHead);
+  private void add(Bytes bytes) {
+    int toHead = headClosed ? 0 : Math.min(bytes.size(), headLimit - head.size());
+    bytes.copyTo(0, head, toHead);
     headEnd += toHead;
-    position += bytes.length;
-    if (toHead < bytes.length) {
+    position += bytes.size();
+    if (toHead < bytes.size()) {
       headClosed = true;
-      byte[] rest = Arrays.copyOfRange(bytes, toHead, bytes.length);
-      byte[] all = Arrays.copyOf(tail, tail.length + rest.length);
-      System.arraycopy(rest, 0, all, tail.length, rest.length);
-      tail = Arrays.copyOfRange(all, Math.max(0, all.length - tailLimit), all.length);
+      int added = Math.min(bytes.size() - toHead, tailLimit);
+      int kept = Math.min(tail.length, tailLimit - added);
+      byte[] last = Arrays.copyOfRange(tail, tail.length - kept, tail.length + added);
+      bytes.copyTo(bytes.size() - added, last, kept, added);
+      tail = last;
     }
   }
 

@@ -2,6 +2,7 @@ package dev.isola.compat.mcp;
 
 import dev.isola.codec.json.Json;
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Channel;
 import dev.isola.spi.exec.Execution;
@@ -115,11 +116,11 @@ final class StdioConnection implements AutoCloseable {
           case Output.Gap _ -> lines.skipLine();
           case Output.Data data -> {
             boolean begun = lines.isPartial();
-            byte[] bytes = data.bytes().toArray();
+            Bytes bytes = data.bytes();
             if (data.channel() == Channel.STDOUT) {
               lines.add(bytes);
             }
-            throttle.take(count(bytes), bytes.length);
+            throttle.take(count(bytes), bytes.size());
             if (!lines.isPartial()) {
               offset = data.end();
             } else if (!begun) {
@@ -141,10 +142,10 @@ final class StdioConnection implements AutoCloseable {
     }
   }
 
-  private static int count(byte[] bytes) {
+  private static int count(Bytes bytes) {
     int lines = 1; // many small chunks cost as much as many lines
-    for (byte one : bytes) {
-      if (one == '\n') {
+    for (int i = 0; i < bytes.size(); i++) {
+      if (bytes.at(i) == '\n') {
         lines++;
       }
     }

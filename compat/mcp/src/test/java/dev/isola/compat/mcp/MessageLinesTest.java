@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.spi.Bytes;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,7 @@ class MessageLinesTest {
   }
 
   private void add(String text) {
-    lines.add(text.getBytes(UTF_8));
+    lines.add(Bytes.utf8(text));
   }
 
   @Test

@@ -24,9 +24,9 @@ public record CapturedOutput(Bytes head, Bytes tail, long total) {
   public String text() {
     if (!truncated()) {
       byte[] all = new byte[head.size() + tail.size()];
-      System.arraycopy(head.toArray(), 0, all, 0, head.size());
-      System.arraycopy(tail.toArray(), 0, all, head.size(), tail.size());
-      return Bytes.of(all).utf8();
+      head.copyTo(0, all, 0, head.size());
+      tail.copyTo(0, all, head.size(), tail.size());
+      return Bytes.wrap(all).utf8();
     }
     return head.utf8() + "\n[... " + omitted() + " bytes omitted ...]\n" + tail.utf8();
   }

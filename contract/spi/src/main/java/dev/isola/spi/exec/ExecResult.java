@@ -44,30 +44,21 @@ public record ExecResult(
   public static ExecResult collect(Execution execution, Command command, OutputLimit limit) {
     OutputCollector stdout = new OutputCollector(limit);
     OutputCollector stderr = new OutputCollector(limit);
-    boolean ended = false;
-    try (execution) {
-      try {
-        for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
-          switch (piece.get()) {
-            case Output.Data data ->
-                (data.channel() == Channel.STDERR ? stderr : stdout).add(data.bytes().toArray());
-            case Output.Gap gap -> stdout.addLost(gap.lost());
-          }
-        }
-        Exit exit = execution.await();
-        ended = true;
-        return new ExecResult(
-            command.display(),
-            exit,
-            stdout.captured(),
-            stderr.captured(),
-            execution.duration(),
-            execution.limitsMet());
-      } finally {
-        if (!ended) {
-          execution.kill();
-        }
-      }
-    }
+    Exit exit =
+        execution.followToEnd(
+            output -> {
+              switch (output) {
+                case Output.Data data ->
+                    (data.channel() == Channel.STDERR ? stderr : stdout).add(data.bytes());
+                case Output.Gap gap -> stdout.addLost(gap.lost());
+              }
+            });
+    return new ExecResult(
+        command.display(),
+        exit,
+        stdout.captured(),
+        stderr.captured(),
+        execution.duration(),
+        execution.limitsMet());
   }
 }

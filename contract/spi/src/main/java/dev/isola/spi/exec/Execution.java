@@ -42,6 +42,37 @@ public interface Execution extends AutoCloseable {
    */
   Optional<Output> read();
 
+  /**
+   * Passes all output to {@code receiver} until the command has ended, and returns how it ended.
+   *
+   * @throws E if the receiver does; the command keeps running
+   */
+  default <E extends Exception> Exit follow(OutputReceiver<E> receiver) throws E {
+    for (Optional<Output> piece = read(); piece.isPresent(); piece = read()) {
+      receiver.accept(piece.get());
+    }
+    return await();
+  }
+
+  /**
+   * Does the same as {@link #follow}, and closes this handle. The command does not outlive the
+   * call: it is killed if the receiver or the sandbox fails, or the calling thread is interrupted.
+   */
+  default <E extends Exception> Exit followToEnd(OutputReceiver<E> receiver) throws E {
+    boolean ended = false;
+    try (this) {
+      try {
+        Exit exit = follow(receiver);
+        ended = true;
+        return exit;
+      } finally {
+        if (!ended) {
+          kill();
+        }
+      }
+    }
+  }
+
   /** Waits for the command to end and discards unread output. Repeated calls return immediately. */
   Exit await();
 

@@ -21,12 +21,12 @@ final class OutputCollector {
     this.limit = limit;
   }
 
-  void add(byte[] bytes) {
-    total += bytes.length;
-    int toHead = headClosed ? 0 : Math.min(bytes.length, limit.head() - headSize);
+  void add(Bytes bytes) {
+    total += bytes.size();
+    int toHead = headClosed ? 0 : Math.min(bytes.size(), limit.head() - headSize);
     if (toHead > 0) {
       head = grown(head, headSize + toHead, limit.head());
-      System.arraycopy(bytes, 0, head, headSize, toHead);
+      bytes.copyTo(0, head, headSize, toHead);
       headSize += toHead;
     }
     addToTail(bytes, Math.max(toHead, 0));
@@ -47,11 +47,11 @@ final class OutputCollector {
     int first = Math.min(ringSize, ring.length - ringStart);
     System.arraycopy(ring, ringStart, tail, 0, first);
     System.arraycopy(ring, 0, tail, first, ringSize - first);
-    return new CapturedOutput(Bytes.of(Arrays.copyOf(head, headSize)), Bytes.of(tail), total);
+    return new CapturedOutput(Bytes.wrap(Arrays.copyOf(head, headSize)), Bytes.wrap(tail), total);
   }
 
-  private void addToTail(byte[] bytes, int from) {
-    int count = bytes.length - from;
+  private void addToTail(Bytes bytes, int from) {
+    int count = bytes.size() - from;
     if (count <= 0 || limit.tail() == 0) {
       return;
     }
@@ -67,8 +67,8 @@ final class OutputCollector {
     }
     int at = (ringStart + ringSize) % ring.length;
     int first = Math.min(count, ring.length - at);
-    System.arraycopy(bytes, from, ring, at, first);
-    System.arraycopy(bytes, from + first, ring, 0, count - first);
+    bytes.copyTo(from, ring, at, first);
+    bytes.copyTo(from + first, ring, 0, count - first);
     ringSize += count;
   }
 

@@ -7,6 +7,7 @@ import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.OutcomeUnknown;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.time.Instant;
@@ -75,6 +76,24 @@ class ExecResultTest {
 
     assertThat(result.timedOut()).isTrue();
     assertThat(result.exitCode()).isEqualTo(124);
+  }
+
+  @Test
+  void receiverThatThrowsKillsTheCommandOnlyIfItMustNotOutliveTheCall() {
+    IOException full = new IOException("full");
+    Scripted foreground = new Scripted(new Exit.Exited(0), data(Channel.STDOUT, 0, "out"));
+    assertThatExceptionOfType(IOException.class)
+        .isThrownBy(() -> foreground.followToEnd(_ -> fail(full)))
+        .isSameAs(full);
+    assertThat(foreground.log).containsExactly("kill", "close");
+
+    Scripted followed = new Scripted(new Exit.Exited(0), data(Channel.STDOUT, 0, "out"));
+    assertThatExceptionOfType(IOException.class).isThrownBy(() -> followed.follow(_ -> fail(full)));
+    assertThat(followed.log).isEmpty();
+  }
+
+  private static void fail(IOException e) throws IOException {
+    throw e;
   }
 
   @Test

@@ -42,7 +42,7 @@ class OutputCollectorTest {
     OutputCollector collector = new OutputCollector(new OutputLimit(head, tail));
     ByteArrayOutputStream model = new ByteArrayOutputStream();
     for (byte[] piece : pieces) {
-      collector.add(piece);
+      collector.add(Bytes.of(piece));
       model.writeBytes(piece);
 
       byte[] all = model.toByteArray();
@@ -77,11 +77,11 @@ class OutputCollectorTest {
   @Test
   void outputBeforeAGapIsHeadAndAfterItTail() {
     OutputCollector collector = new OutputCollector(new OutputLimit(4, 4));
-    collector.add(utf8("ab"));
+    collector.add(Bytes.utf8("ab"));
     collector.addLost(0);
-    collector.add(utf8("cdefg"));
+    collector.add(Bytes.utf8("cdefg"));
     collector.addLost(10);
-    collector.add(utf8("hi"));
+    collector.add(Bytes.utf8("hi"));
 
     CapturedOutput captured = collector.captured();
     assertThat(captured).isEqualTo(new CapturedOutput(Bytes.utf8("abcd"), Bytes.utf8("hi"), 19));
@@ -91,9 +91,9 @@ class OutputCollectorTest {
   @Test
   void gapClosesAnIncompleteHead() {
     OutputCollector collector = new OutputCollector(new OutputLimit(4, 4));
-    collector.add(utf8("ab"));
+    collector.add(Bytes.utf8("ab"));
     collector.addLost(5);
-    collector.add(utf8("xyz"));
+    collector.add(Bytes.utf8("xyz"));
 
     assertThat(collector.captured().text()).isEqualTo("ab\n[... 5 bytes omitted ...]\nxyz");
   }
@@ -101,11 +101,11 @@ class OutputCollectorTest {
   @Test
   void textReportsOmittedBytes() {
     OutputCollector collector = new OutputCollector(new OutputLimit(3, 3));
-    collector.add(utf8("abcdef"));
+    collector.add(Bytes.utf8("abcdef"));
     assertThat(collector.captured().text()).isEqualTo("abcdef");
     assertThat(collector.captured().truncated()).isFalse();
 
-    collector.add(utf8("g"));
+    collector.add(Bytes.utf8("g"));
     assertThat(collector.captured().text()).isEqualTo("abc\n[... 1 bytes omitted ...]\nefg");
     assertThat(collector.captured().truncated()).isTrue();
   }
@@ -113,7 +113,7 @@ class OutputCollectorTest {
   @Test
   void aCharacterCutBetweenHeadAndTailIsWhole() {
     OutputCollector collector = new OutputCollector(new OutputLimit(1, 10));
-    collector.add(utf8("é!"));
+    collector.add(Bytes.utf8("é!"));
 
     assertThat(collector.captured().text()).isEqualTo("é!");
   }
@@ -125,9 +125,5 @@ class OutputCollectorTest {
     assertThatIllegalArgumentException().isThrownBy(() -> new OutputLimit(0, -1));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new OutputLimit(512 * 1024 * 1024 + 1, 0));
-  }
-
-  private static byte[] utf8(String text) {
-    return Bytes.utf8(text).toArray();
   }
 }

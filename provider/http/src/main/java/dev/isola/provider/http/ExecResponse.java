@@ -41,7 +41,7 @@ record ExecResponse(Exit exit, List<Output> output, Duration duration) {
     }
     long end = offset;
     if (bytes.length > 0) {
-      output.add(new Output.Data(channel, end, Instant.now(), Bytes.of(bytes)));
+      output.add(new Output.Data(channel, end, Instant.now(), Bytes.wrap(bytes)));
       end += bytes.length;
     }
     long dropped = json.optionalCount(name + "Dropped").orElse(0);

@@ -97,7 +97,7 @@ final class VerbExecution implements Execution {
           errorTail.add(bytes);
         }
         if (!detached) {
-          queue.put(new Piece(channel, Bytes.of(bytes)));
+          queue.put(new Piece(channel, Bytes.wrap(bytes)));
         }
       }
     } catch (IOException e) {

@@ -14,7 +14,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
@@ -67,7 +66,7 @@ record ProcessEvents(
         }
         case OutputFeed.Item.Piece(Output output) -> {
           if (output instanceof Output.Data data) {
-            frames.add(event("data", Map.of(streamName(data.channel()), base64(data))));
+            frames.add(event("data", Map.of(streamName(data.channel()), data.bytes().base64())));
           }
           wait = Duration.ZERO; // send output that is already available in the same packet
         }
@@ -145,10 +144,6 @@ record ProcessEvents(
       case STDERR -> "stderr";
       case TERMINAL -> "pty";
     };
-  }
-
-  private static String base64(Output.Data data) {
-    return Base64.getEncoder().encodeToString(data.bytes().toArray());
   }
 
   private static Map<String, Object> event(String name, Map<String, ?> value) {

@@ -125,7 +125,7 @@ public final class CommandStarter {
                 .exception();
         case ProcessStream.Event.Data(Channel from, Bytes bytes) -> {
           if (from == channel) {
-            result.writeBytes(bytes.toArray());
+            bytes.copyTo(0, result, bytes.size());
           } else { // The order of stdout and stderr is not preserved.
             first.add(new ProcessStream.Event.Data(from, bytes));
             before += bytes.size() + OVERHEAD;
@@ -159,7 +159,7 @@ public final class CommandStarter {
             terminal.isPresent());
     if (all.length > mark.length + 1) {
       byte[] rest = Arrays.copyOfRange(all, mark.length + 1, all.length);
-      first.add(new ProcessStream.Event.Data(channel, Bytes.of(rest)));
+      first.add(new ProcessStream.Event.Data(channel, Bytes.wrap(rest)));
     }
     return terminal.isPresent()
         ? new E2bTerminal(context, shell, stream, start, first)

@@ -111,7 +111,7 @@ final class ProcessStream implements AutoCloseable {
       if (text.isPresent()) {
         try {
           return Optional.of(
-              new Event.Data(channel, Bytes.of(Base64.getDecoder().decode(text.get()))));
+              new Event.Data(channel, Bytes.wrap(Base64.getDecoder().decode(text.get()))));
         } catch (IllegalArgumentException e) {
           throw new IOException("the output in the stream is not valid base64", e);
         }
