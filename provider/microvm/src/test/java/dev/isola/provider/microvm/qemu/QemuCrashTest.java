@@ -55,14 +55,20 @@ final class QemuCrashTest {
     }
   }
 
+  /** A test that failed has left machines, which outlive the test process. */
   @AfterAll
   static void cleanUp() throws IOException {
+    destroyAll();
     TreeRemoval.remove(data);
   }
 
-  private static Provider open(Path folder) {
+  private static Provider open(InstanceId instance, Path folder) {
     return new QemuProviderFactory()
-        .create(TestKernel.config(), new ProviderContext(INSTANCE, folder, InstantSource.system()));
+        .create(TestKernel.config(), new ProviderContext(instance, folder, InstantSource.system()));
+  }
+
+  private static Provider open(Path folder) {
+    return open(INSTANCE, folder);
   }
 
   private static SandboxSpec spec(String id) {
@@ -70,15 +76,18 @@ final class QemuCrashTest {
     return SandboxSpec.builder(new SandboxId(id)).limits(limits).build();
   }
 
-  /** What the process that is killed does: it creates, forks and destroys sandboxes. */
+  /**
+   * What the process that is killed does: it creates, forks and destroys sandboxes. It is a server
+   * of the same installation, whose id it is given: sandboxes of another one are never touched.
+   */
   public static void main(String[] arguments) {
-    try (Provider provider = open(Path.of(arguments[0]))) {
+    try (Provider provider = open(new InstanceId(arguments[0]), Path.of(arguments[1]))) {
       for (int i = 0; ; i++) {
-        Sandbox sandbox = provider.create(spec(arguments[1] + "n" + i));
+        Sandbox sandbox = provider.create(spec(arguments[2] + "n" + i));
         sandbox.run(Command.shell("echo $$ >file"), OutputLimit.DEFAULT);
         try (MemoryForking.MemoryForkPoint point =
             sandbox.as(MemoryForking.class).orElseThrow().createForkPoint()) {
-          Sandbox fork = point.create(spec(arguments[1] + "f" + i));
+          Sandbox fork = point.create(spec(arguments[2] + "f" + i));
           provider.destroy(fork.id(), DestroyOptions.NORMAL);
         }
         provider.destroy(sandbox.id(), DestroyOptions.NORMAL);
@@ -98,6 +107,7 @@ final class QemuCrashTest {
                   "-cp",
                   System.getProperty("java.class.path"),
                   QemuCrashTest.class.getName(),
+                  INSTANCE.value(),
                   data.toString(),
                   "r" + i)
               .redirectErrorStream(true)
@@ -114,6 +124,12 @@ final class QemuCrashTest {
   private static void recover() {
     try (Provider provider = open(data)) {
       assertThat(provider.health().usable()).isTrue();
+    }
+    destroyAll();
+  }
+
+  private static void destroyAll() {
+    try (Provider provider = open(data)) {
       for (InventoryItem item : provider.inventory()) {
         provider.destroy(item.id(), DestroyOptions.NORMAL);
       }
