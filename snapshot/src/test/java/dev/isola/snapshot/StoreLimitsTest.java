@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -147,26 +148,44 @@ class StoreLimitsTest {
     }
   }
 
+  @Test
+  void filesOfASnapshotAreLimitedTogether() {
+    TarEntry file = new TarEntry("a", TarEntry.Kind.FILE, "", 0644, 0, 0, 1000, 0, 0, Map.of());
+    TreeLimits limits = new TreeLimits(1999, 10);
+    try (SnapshotStore store = open(StoreLimits.DEFAULT);
+        SnapshotWriter writer = store.newWriter()) {
+      TarStream two = new TarStream(Stream.of(item(file), item(file)).iterator());
+      assertThatThrownBy(() -> SnapshotArchives.importArchive(two, writer, limits))
+          .isInstanceOf(LimitExceeded.class)
+          .hasMessageContaining("1999 bytes, holes included");
+    }
+  }
+
+  private static TarStream.Item item(TarEntry entry) {
+    return item(entry, new ByteArrayInputStream(new byte[(int) entry.size()]));
+  }
+
   private static TarStream folder(String path) {
     TarEntry entry = new TarEntry(path, TarEntry.Kind.FOLDER, "", 0755, 0, 0, 0, 0, 0, Map.of());
     return archive(entry, InputStream.nullInputStream());
   }
 
   private static TarStream archive(TarEntry entry, InputStream content) {
-    return new TarStream(
-        List.<TarStream.Item>of(
-                new TarStream.Item() {
-                  @Override
-                  public TarEntry entry() {
-                    return entry;
-                  }
+    return new TarStream(List.of(item(entry, content)).iterator());
+  }
 
-                  @Override
-                  public InputStream content() {
-                    return content;
-                  }
-                })
-            .iterator());
+  private static TarStream.Item item(TarEntry entry, InputStream content) {
+    return new TarStream.Item() {
+      @Override
+      public TarEntry entry() {
+        return entry;
+      }
+
+      @Override
+      public InputStream content() {
+        return content;
+      }
+    };
   }
 
   /** From a sandbox in which holes cannot be found. */
@@ -213,6 +232,9 @@ class StoreLimitsTest {
     int few = 64;
     try (SnapshotStore store = open(StoreLimits.DEFAULT.withMemory(few * 4L * 128))) {
       assertThatThrownBy(() -> takeSmallFiles(store, "many", 0, 1000))
+          .isInstanceOf(LimitExceeded.class)
+          .hasMessageContaining("half of the room in the index");
+      assertThatThrownBy(() -> takeSmallFiles(store, "more", 0, few * 3 / 4))
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContaining("half of the room in the index");
       // What a failed snapshot leaves is half at most, and others have room before it is collected.

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdOutputStream;
 import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.ChunkWriter;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
@@ -25,23 +27,29 @@ class EntryReaderTest {
     void write(DataOutputStream out) throws IOException;
   }
 
-  private static EntryReader reader(Rows rows) throws IOException {
+  private static byte[] bytes(Rows rows) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     rows.write(new DataOutputStream(bytes));
-    byte[] plain = bytes.toByteArray();
-    return new EntryReader(
-        new ByteArrayInputStream(Zstd.compress(plain)),
-        HexFormat.of().formatHex(ChunkId.of(plain, 0, plain.length).bytes()));
+    return bytes.toByteArray();
+  }
+
+  private static String checksum(byte[] plain) {
+    return HexFormat.of().formatHex(ChunkId.of(plain, 0, plain.length).bytes());
+  }
+
+  private static EntryReader reader(Rows rows) throws IOException {
+    byte[] plain = bytes(rows);
+    return new EntryReader(new ByteArrayInputStream(Zstd.compress(plain)), checksum(plain));
+  }
+
+  private static void one(DataOutputStream out) throws IOException {
+    out.writeInt(1);
+    EntryCodec.encode(ENTRY, out);
   }
 
   @Test
   void readsWhatWasWritten() throws IOException {
-    try (EntryReader reader =
-        reader(
-            out -> {
-              out.writeInt(1);
-              EntryCodec.encode(ENTRY, out);
-            })) {
+    try (EntryReader reader = reader(EntryReaderTest::one)) {
       assertThat(reader.next()).contains(ENTRY);
       assertThat(reader.next()).isEmpty();
       assertThat(reader.next()).isEmpty();
@@ -86,8 +94,63 @@ class EntryReaderTest {
     out.writeInt(0);
   }
 
+  /** A length is refused before the bytes that it announces are allocated or read. */
+  @Test
+  void refusesTextsAndListsThatAreTooLong() throws IOException {
+    try (EntryReader reader =
+        reader(
+            out -> {
+              out.writeInt(1);
+              EntryCodec.text(out, "p".repeat((1 << 20) + 1));
+            })) {
+      assertThatThrownBy(reader::next).hasMessageContaining("invalid length 1048577");
+    }
+    try (EntryReader reader =
+        reader(
+            out -> {
+              byte[] entry = bytes(EntryReaderTest::one);
+              out.write(entry, 0, entry.length - Integer.BYTES);
+              out.writeInt(ChunkWriter.MAX_CHUNKS + 1);
+            })) {
+      assertThatThrownBy(reader::next)
+          .hasMessageContaining("invalid length " + (ChunkWriter.MAX_CHUNKS + 1));
+    }
+  }
+
+  /** A frame may demand a window of 128 MiB, whatever it contains. */
+  @Test
+  void refusesALargeWindow() throws IOException {
+    ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+    try (ZstdOutputStream out = new ZstdOutputStream(compressed)) {
+      out.setLong(27);
+      out.write(bytes(EntryReaderTest::one));
+    }
+    assertThatThrownBy(
+            () ->
+                new EntryReader(
+                    new ByteArrayInputStream(compressed.toByteArray()),
+                    checksum(bytes(EntryReaderTest::one))))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("too much memory");
+  }
+
+  @Test
+  void refusesRowsWithAnotherChecksum() throws IOException {
+    byte[] other = new byte[1];
+    try (EntryReader reader =
+        new EntryReader(
+            new ByteArrayInputStream(Zstd.compress(bytes(EntryReaderTest::one))),
+            checksum(other))) {
+      assertThat(reader.next()).contains(ENTRY);
+      assertThatThrownBy(reader::next).hasMessageContaining("checksum");
+    }
+  }
+
   @Test
   void refusesAWrongNumberOfEntries() throws IOException {
+    try (EntryReader reader = reader(out -> out.writeInt(-1))) {
+      assertThatThrownBy(reader::next).hasMessageContaining("number of entries");
+    }
     for (int count : List.of(0, 2, -1, Integer.MAX_VALUE)) {
       try (EntryReader reader =
           reader(

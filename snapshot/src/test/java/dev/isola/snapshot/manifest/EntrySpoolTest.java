@@ -82,6 +82,18 @@ class EntrySpoolTest {
   }
 
   @Test
+  void bytesThatTheSharedBudgetRefusesAreNotTaken() {
+    ByteBudget all = new ByteBudget("all names", 100, "none", Optional.empty());
+    ByteBudget one = new ByteBudget("names", 150, "none", Optional.of(all));
+    assertThatThrownBy(() -> one.reserve(101))
+        .isInstanceOf(LimitExceeded.class)
+        .hasMessageContaining("all names");
+    one.reserve(100);
+    one.release(100);
+    all.reserve(100);
+  }
+
+  @Test
   void bytesAreReturnedAndNoFileIsLeft() throws IOException {
     ByteBudget small = new ByteBudget("names", 10_000, "none", Optional.empty());
     for (int i = 0; i < 3; i++) {
