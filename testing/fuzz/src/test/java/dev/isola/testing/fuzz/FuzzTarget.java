@@ -50,6 +50,11 @@ enum FuzzTarget {
     this.runner = runner;
   }
 
+  /** Returns the target whose corpus has this name. */
+  static FuzzTarget named(String corpus) {
+    return valueOf(corpus.toUpperCase(Locale.ROOT).replace('-', '_'));
+  }
+
   Class<?> type() {
     return type;
   }
