@@ -165,4 +165,18 @@ class EgressEventsTest {
     assertThat(String.valueOf(Json.parseObject(found.getFirst().data()).get("omitted")))
         .isEqualTo("36");
   }
+
+  @Test
+  void omittedConnectionsAreCountedInTheNextEvent() {
+    EgressEvents events = events(true);
+    for (int i = 0; i < 100; i++) {
+      events.closed(connection(i));
+    }
+
+    List<EventView> found = flushed(events);
+
+    assertThat(found).hasSize(64);
+    assertThat(String.valueOf(Json.parseObject(found.getFirst().data()).get("omitted")))
+        .isEqualTo("36");
+  }
 }

@@ -6,7 +6,9 @@ import dev.isola.codec.tar.TarEntry;
 import dev.isola.spi.error.LimitExceeded;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +44,30 @@ class BudgetTest {
               "a/".repeat(300) + "f", TarEntry.Kind.FILE, "", 0644, 0, 0, 0, 0, 0, Map.of());
       assertThatThrownBy(() -> unpacker.put(deep, InputStream.nullInputStream()))
           .isInstanceOf(LimitExceeded.class);
+    }
+  }
+
+  /** Names of entries, whether they are there already or not, and attributes of folders. */
+  @Test
+  void whatIsRememberedOfAnEntryCounts(@TempDir Path folder) throws IOException {
+    Map<String, byte[]> attribute = Map.of("user.a", new byte[2000]);
+    TarEntry attributes =
+        new TarEntry("d", TarEntry.Kind.FOLDER, "", 0755, 0, 0, 0, 0, 0, attribute);
+    TarEntry name =
+        new TarEntry("n".repeat(200), TarEntry.Kind.FILE, "", 0644, 0, 0, 0, 0, 0, Map.of());
+    for (TarEntry entry : List.of(attributes, name)) {
+      try (Budget budget = new Budget(ImageLimits.DEFAULT, 10_000);
+          RootfsTree tree = new RootfsTree(Files.createTempDirectory(folder, "root"));
+          Unpacker unpacker = new Unpacker(tree, false, budget, new ImportWarnings())) {
+        assertThatThrownBy(
+                () -> {
+                  for (int i = 0; i < 35; i++) {
+                    unpacker.put(entry, InputStream.nullInputStream());
+                  }
+                })
+            .as(entry.path())
+            .isInstanceOf(LimitExceeded.class);
+      }
     }
   }
 
