@@ -123,6 +123,8 @@ class HostileTreeServerTest {
             "--set",
             "provider=bubblewrap",
             "--set",
+            "health.timeout=30s", // a machine that builds trees of this size is busy
+            "--set",
             "shutdown=drain"));
     ProcessBuilder builder =
         new ProcessBuilder(words).redirectError(folder.resolve("err").toFile());
