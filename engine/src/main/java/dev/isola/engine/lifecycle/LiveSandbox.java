@@ -47,6 +47,12 @@ final class LiveSandbox {
     return operations.computeIfAbsent(operation, _ -> new ReentrantLock(true));
   }
 
+  /** Returns whether a thread carries out an operation. */
+  boolean isInProgress(ExclusiveOperation operation) {
+    ReentrantLock lock = operations.get(operation);
+    return lock != null && lock.isLocked();
+  }
+
   boolean isEmpty() {
     return sandbox == null
         && provider == null

@@ -186,13 +186,17 @@ public final class LiveSandboxes {
   /**
    * Returns a sandbox that was used before and still exists, without reading the ledger. This is
    * safe, because only this process changes the state of its sandboxes, and it removes the ones it
-   * destroys. Empty while other servers may have taken over sandboxes of this one.
+   * destroys. Empty while the sandbox is suspended or resumed, because only the ledger tells how
+   * far that is, and while other servers may have taken over sandboxes of this one.
    */
   public Optional<AttachedSandbox> find(SandboxId id) {
     return read(
             id,
             one ->
-                one.sandbox == null || one.provider == null || one.ending
+                one.sandbox == null
+                        || one.provider == null
+                        || one.ending
+                        || one.isInProgress(ExclusiveOperation.SUSPENSION)
                     ? null
                     : new AttachedSandbox(one.sandbox, one.provider))
         .filter(one -> ownership.isCurrent() && one.sandbox().state() != SandboxState.DESTROYED);

@@ -133,6 +133,16 @@ class LiveSandboxesTest {
     assertThat(live.get(running())).isSameAs(attached);
   }
 
+  /** A request would otherwise use it as running, although the ledger records it as paused. */
+  @Test
+  void sandboxIsNotFoundWithoutTheLedgerWhileItIsSuspended() {
+    Sandbox attached = live.get(running());
+    try (LiveSandboxes.Operation _ = live.begin(ONE, ExclusiveOperation.SUSPENSION, SHORT)) {
+      assertThat(live.find(ONE)).isEmpty();
+    }
+    assertThat(live.find(ONE)).contains(new LiveSandboxes.AttachedSandbox(attached, "docker"));
+  }
+
   /** Otherwise its reservation would be held until the server stops. */
   @Test
   void sandboxThatIsDestroyedWhileAThreadAttachesIsNotKept() {
