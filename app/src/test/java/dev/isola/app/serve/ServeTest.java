@@ -258,7 +258,9 @@ class ServeTest {
             .lines()
             .filter(
                 one ->
-                    !one.contains("\"request\"") && !one.contains("is not recorded in the ledger"))
+                    !one.contains("\"request\"")
+                        && !one.contains("is not recorded in the ledger")
+                        && !one.contains("is disabled by the configuration"))
             .toList();
     assertThat(lines)
         .singleElement()
