@@ -40,14 +40,14 @@ public final class Check {
 
   private static final String RUNNER = "testing/runner";
 
-  /** Stands for the checks with Error Prone, which one process makes for all modules. */
+  /** Stands for the checks with Error Prone, which processes of their own make for all modules. */
   private static final Module STRICT =
       new Module(
           "strict compiler",
           Path.of("").toAbsolutePath(),
           Set.of(),
           Set.of(),
-          1,
+          2,
           List.of(),
           List.of());
 
