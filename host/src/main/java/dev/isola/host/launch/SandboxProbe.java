@@ -103,7 +103,8 @@ public final class SandboxProbe {
       if (last.isPresent()) {
         return last.get();
       }
-      Optional<String> problem = attempt(request);
+      // A probe may need the result of another one, which this thread then makes meanwhile.
+      Optional<String> problem = lock.getHoldCount() > 1 ? attempt(request) : attemptAlone(request);
       if (problem.isEmpty() || !Thread.currentThread().isInterrupted()) {
         store(request, identity, problem); // a server that stops says nothing about the runtime
       }
@@ -131,16 +132,23 @@ public final class SandboxProbe {
     }
   }
 
+  /** Holds the lock of all processes, and destroys what a process that was killed has left. */
+  private Optional<String> attemptAlone(ProbeRequest request) {
+    ProviderContext apart = probeContext(); // creates the data folder
+    try (FileChannel running = FileChannel.open(lockFile, CREATE, WRITE)) {
+      if (running.tryLock() != null) {
+        destroyLeftovers(apart, request);
+      }
+      return attempt(request);
+    } catch (IOException e) {
+      throw unusable(lockFile, e);
+    }
+  }
+
   private Optional<String> attempt(ProbeRequest request) {
     SandboxSpec spec = spec(request);
     SandboxSpec fork = spec(request);
-    ProviderContext apart = probeContext();
-    try (FileChannel running = FileChannel.open(lockFile, CREATE, WRITE);
-        LocalProvider provider =
-            new LocalProvider(apart, new IsolatedBooter(apart, request.isolator()))) {
-      if (running.tryLock() != null) {
-        destroyLeftovers(provider);
-      }
+    try (LocalProvider provider = provider(probeContext(), request)) {
       try {
         Sandbox sandbox = provider.create(spec);
         if (request.memory()) {
@@ -156,19 +164,20 @@ public final class SandboxProbe {
         provider.destroy(fork.id(), DestroyOptions.FORCE);
         provider.destroy(spec.id(), DestroyOptions.FORCE);
       }
-    } catch (IOException e) {
-      throw unusable(lockFile, e);
     }
   }
 
-  /**
-   * Destroys the sandboxes of processes that were killed during a probe. The caller holds the lock
-   * that every probe holds, so no other probe needs them.
-   */
-  private static void destroyLeftovers(LocalProvider provider) {
-    for (InventoryItem left : provider.inventory()) {
-      provider.destroy(left.id(), DestroyOptions.FORCE);
+  /** The caller holds the lock that every probe holds, so no other probe needs these sandboxes. */
+  private static void destroyLeftovers(ProviderContext apart, ProbeRequest request) {
+    try (LocalProvider provider = provider(apart, request)) {
+      for (InventoryItem left : provider.inventory()) {
+        provider.destroy(left.id(), DestroyOptions.FORCE);
+      }
     }
+  }
+
+  private static LocalProvider provider(ProviderContext apart, ProbeRequest request) {
+    return new LocalProvider(apart, new IsolatedBooter(apart, request.isolator()));
   }
 
   /**
