@@ -40,14 +40,14 @@ public final class Check {
 
   private static final String RUNNER = "testing/runner";
 
-  /** Stands for the checks with Error Prone, which processes of their own make for all modules. */
+  /** Stands for the checks with Error Prone, which one process makes for all modules. */
   private static final Module STRICT =
       new Module(
           "strict compiler",
           Path.of("").toAbsolutePath(),
           Set.of(),
           Set.of(),
-          2,
+          1,
           List.of(),
           List.of());
 
@@ -437,11 +437,17 @@ public final class Check {
     }
   }
 
-  /** Returns the command of the process of {@code StrictCompiler}. */
-  static List<String> strictCommand(Path jdk, Path repository, String classPath) {
+  /**
+   * Returns the command of the process of {@code StrictCompiler}.
+   *
+   * @param few whether it checks a few modules: of all, C2 saves more processor time than it takes
+   */
+  static List<String> strictCommand(Path jdk, Path repository, String classPath, boolean few) {
     List<String> command = new ArrayList<>(List.of(jdk.resolve("bin/java").toString()));
-    // Code that C2 compiles is faster, but C2 takes more processor time than that saves.
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmn600m"));
+    command.addAll(
+        few
+            ? List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmn600m")
+            : List.of("-XX:+UseParallelGC"));
     command.add("--sun-misc-unsafe-memory-access=allow");
     // Error Prone works in the compiler's own classes.
     for (String name : "api file main model parser processing tree util".split(" ")) {
@@ -469,7 +475,8 @@ public final class Check {
           MavenBuild.classPath(runner()).stream()
               .map(Path::toString)
               .collect(Collectors.joining(File.pathSeparator));
-      return strictCommand(jdk, repository, errorProne);
+      boolean few = options.base().isPresent() || !options.modules().isEmpty();
+      return strictCommand(jdk, repository, errorProne, few);
     }
     List<Path> classPath = new ArrayList<>(MavenBuild.classPath(module));
     MavenBuild.classPath(runner()).stream()

@@ -20,8 +20,8 @@ import javax.tools.ToolProvider;
 /**
  * The process that checks the sources of modules with Error Prone and NullAway. It reads names of
  * modules, or names followed by {@value Suite#TESTS}, from standard input and reports as {@link
- * TestWorker} does. It checks one module after the other, because a new process is slow at first,
- * and is not part of the build, because modules would wait for each other.
+ * TestWorker} does. It is one process, because the compiler takes a while to become fast, and not
+ * part of the build, because modules would wait for each other.
  */
 final class StrictCompiler {
   private static final String PLUGIN =

@@ -30,7 +30,7 @@ final class StrictCompilerTest {
             repository,
             module ->
                 Check.strictCommand(
-                    Path.of(System.getProperty("java.home")), repository, CLASS_PATH),
+                    Path.of(System.getProperty("java.home")), repository, CLASS_PATH, true),
             one -> results.addAll(one.results()));
     Module strict = new Module("strict", repository, Set.of(), Set.of(), 1, List.of(), List.of());
     List<Thread> threads = scheduler.start();
