@@ -167,10 +167,14 @@ final class BubblewrapProgramTest {
     }
     try (Provider provider = provider(program, data.path());
         Provider afterwards = provider(program, trial)) {
-      assertThat(afterwards.inventory()).extracting(InventoryItem::id).containsExactly(id);
-      assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
-      assertThat(afterwards.inventory()).isEmpty();
-      assertThat(ControlGroups.ofHost().sandboxes()).doesNotContainKey(INSTANCE);
+      try {
+        assertThat(afterwards.inventory()).extracting(InventoryItem::id).containsExactly(id);
+        assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
+        assertThat(afterwards.inventory()).isEmpty();
+        assertThat(ControlGroups.ofHost().sandboxes()).doesNotContainKey(INSTANCE);
+      } finally {
+        afterwards.destroy(id, DestroyOptions.FORCE);
+      }
     }
   }
 
