@@ -43,10 +43,12 @@ import java.util.Optional;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A container engine is killed under running sandboxes; Isola's engine recovers. */
+@Tag("all")
 @Timeout(600)
 class EngineRestartTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);

@@ -79,6 +79,8 @@ class AccessMatrixTest {
       keys.put(testServer.read, Optional.of(Scope.READ));
       keys.put(testServer.use, Optional.of(Scope.USE));
       keys.put(testServer.admin, Optional.of(Scope.ADMIN));
+      Map<String, Optional<Scope>> outermost = new LinkedHashMap<>(keys);
+      outermost.keySet().retainAll(List.of("", testServer.admin));
       List<Row> rows = rows(testServer.client("").get("/api/v1/openapi.json").json());
       assertThat(rows).hasSameSizeAs(testServer.routes.nativeRoutes());
       int in = 0;
@@ -86,8 +88,9 @@ class AccessMatrixTest {
       for (Row row : rows) {
         for (Map.Entry<String, Boolean> host : HOSTS.entrySet()) {
           for (Map.Entry<String, Boolean> origin : ORIGINS.entrySet()) {
-            for (Map.Entry<String, Optional<Scope>> key : keys.entrySet()) {
-              boolean known = host.getValue() && origin.getValue();
+            boolean known = host.getValue() && origin.getValue();
+            // What is refused to the admin for its host or origin is refused to lesser keys.
+            for (Map.Entry<String, Optional<Scope>> key : (known ? keys : outermost).entrySet()) {
               int expected = !known ? 403 : expectedStatus(row, key.getValue());
               int status =
                   send(testServer.client(), row, host.getKey(), origin.getKey(), key.getKey());

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
  * Runs {@code @Sandboxed} tests in embedded mode with the oldest JUnit that is supported, in a JVM
  * of its own, and with that of the build.
  */
+@Tag("all")
 @Timeout(240)
 class JUnitVersionsTest {
   /** The build copies the console launcher of JUnit 5 there; it contains all of JUnit. */

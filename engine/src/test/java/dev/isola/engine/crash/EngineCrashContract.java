@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
  * -Disola.crash.seed} repeats a run.
  */
 abstract class EngineCrashContract {
-  private static final int CYCLES = Integer.getInteger("isola.crash.cycles", 8);
+  private static final int CYCLES = Integer.getInteger("isola.crash.cycles", 6);
   private static final int ENOUGH_FOR_ALL = 3 * Failpoint.values().length;
 
   /** Returns the ledger of one run, as in {@link CrashSite}. */

@@ -44,11 +44,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The handles and streams of the Java SDK against a real server with the subprocess provider. */
+@Tag("all")
 @Timeout(120)
 class JavaSdkHandleTest {
   @TempDir static Path data;

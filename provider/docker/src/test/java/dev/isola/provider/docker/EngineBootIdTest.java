@@ -25,11 +25,13 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Every boot of a container has its own boot id where the server has access to containers. */
+@Tag("all")
 @Timeout(180)
 @ExtendWith(SharedEngine.class)
 final class EngineBootIdTest {

@@ -19,7 +19,8 @@ import java.util.stream.Stream;
 /**
  * Compiles modules with Maven, except those of which a build with the same key is there.
  *
- * <p>Keys decide alone: Maven compiles what has no classes.
+ * <p>Keys decide alone: Maven compiles what has no classes, and is not started where the last build
+ * left everything.
  */
 final class MavenBuild {
   private final Path repository;
@@ -43,6 +44,11 @@ final class MavenBuild {
    * @return the exit status of Maven
    */
   int run(List<Module> modules, Path log, Consumer<Module> listener) throws IOException {
+    if (isComplete(modules)) {
+      System.out.printf("check: all %d modules are built%n", modules.size());
+      modules.forEach(listener);
+      return 0;
+    }
     List<Module> compiled = new ArrayList<>();
     for (Module module : modules) {
       if (!isPresent(module)) {
@@ -92,10 +98,27 @@ final class MavenBuild {
     return module.state().resolve("classpath");
   }
 
+  /** Returns whether the last build in this clone left all of these modules as they would be. */
+  boolean isComplete(Collection<Module> modules) throws IOException {
+    for (Module module : modules) {
+      if (!reuse
+          || !isBuiltHere(module)
+          || !succeeded(module)
+          || !classPath(module).stream().skip(2).allMatch(Files::exists)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isBuiltHere(Module module) throws IOException {
+    return read(module.state().resolve("build.key")).equals(keys.build(module));
+  }
+
   /** Returns whether the module is built already, here or in the cache; if not, clears the way. */
   private boolean isPresent(Module module) throws IOException {
     Path target = module.folder().resolve("target");
-    if (reuse && read(module.state().resolve("build.key")).equals(keys.build(module))) {
+    if (reuse && isBuiltHere(module)) {
       return true;
     }
     if (reuse && cache.hasBuild(keys.build(module))) {

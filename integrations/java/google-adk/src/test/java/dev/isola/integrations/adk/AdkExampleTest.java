@@ -25,10 +25,12 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Agents of the kit with a scripted model and a server process. */
+@Tag("all")
 @Timeout(60)
 class AdkExampleTest {
   private static Isola isola;
