@@ -247,16 +247,14 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private Map<Class<? extends Capability>, Capability> capabilities(
       Set<Class<? extends Capability>> declared,
       Map<Class<? extends Capability>, Capability> providerCapabilities) {
-    Map<Class<? extends Capability>, Capability> found = new HashMap<>();
+    Map<Class<? extends Capability>, Capability> found = new HashMap<>(providerCapabilities);
     for (Class<? extends Capability> type : declared) {
-      Capability provided = providerCapabilities.get(type);
-      Capability capability = provided == null ? agentCapability(type) : provided;
+      Capability capability = found.computeIfAbsent(type, this::agentCapability);
       if (!type.isInstance(capability)) {
         throw new IllegalArgumentException(
             "capability is declared, but neither the provider nor the agent implements it: "
                 + Capability.idOf(type));
       }
-      found.put(type, capability);
     }
     return Map.copyOf(found);
   }
@@ -338,7 +336,10 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
       this.secret = secret;
     }
 
-    /** Sets the capabilities that the provider declares; no others are available. */
+    /**
+     * Sets the capabilities of the agent that the provider declares; those that the provider
+     * implements need not be among them.
+     */
     public Builder capabilities(Set<Class<? extends Capability>> types) {
       Set<Class<? extends Capability>> sandboxCapabilities = new HashSet<>(types);
       sandboxCapabilities.remove(Volumes.class); // a capability of the provider, not of a sandbox

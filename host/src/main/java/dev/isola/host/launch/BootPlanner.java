@@ -20,6 +20,8 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +45,9 @@ record BootPlanner(
   private static final int RLIMIT_NOFILE = 7;
   private static final long MEGABYTE = 1 << 20;
 
+  private static final FileAttribute<?> OWNER_ONLY =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
   /** The OOM killer picks the agent only if nothing else is left. */
   private static final String AGENT_SCORE = "-999";
 
@@ -63,7 +68,7 @@ record BootPlanner(
   Planned plan(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     SandboxFolder folder = booting.folder();
-    SandboxUserIds users = SandboxUserIds.of(context.instance(), spec.id(), folder.path());
+    SandboxUserIds users = users(spec.id(), folder);
     NetworkRecord network = NetworkRecord.of(spec);
     network.write(folder);
     Optional<Image> image = image(spec, folder);
@@ -224,6 +229,19 @@ record BootPlanner(
     spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
     return boot.build();
+  }
+
+  /** Returns the user ids of a sandbox. */
+  SandboxUserIds users(SandboxId id, SandboxFolder folder) throws IOException {
+    return SandboxUserIds.of(context.instance(), id, folder.path());
+  }
+
+  /** Removes the runtime's state of an earlier boot. */
+  void clearState(SandboxFolder folder) throws IOException {
+    if (isolator.checkpoints().isPresent()) {
+      new SandboxFolder(Checkpoints.state(folder)).remove();
+      Files.createDirectory(Checkpoints.state(folder), OWNER_ONLY);
+    }
   }
 
   /** Returns the file with the name of a sandbox's image. */

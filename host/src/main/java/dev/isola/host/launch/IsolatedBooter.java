@@ -5,26 +5,24 @@ import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
-import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.host.layer.LayerStore;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.AgentEndpoint;
-import dev.isola.link.ChangeTracking;
+import dev.isola.link.AgentSandbox;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
+import dev.isola.link.local.MemoryForker;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxFreezer;
-import dev.isola.link.local.SandboxRecord;
+import dev.isola.link.local.SandboxRestarter;
+import dev.isola.link.local.WorkspaceForker;
 import dev.isola.spi.Health;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.Forking;
-import dev.isola.spi.capability.MemoryForking;
-import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
@@ -47,7 +45,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
@@ -81,11 +78,7 @@ public final class IsolatedBooter implements Booter {
           PortDialing.class,
           UsageReporting.class,
           Renewing.class,
-          Pausing.class,
-          Snapshotting.class,
-          Forking.class,
-          MemoryForking.class,
-          Volumes.class);
+          Snapshotting.class);
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -94,8 +87,6 @@ public final class IsolatedBooter implements Booter {
           StandardOpenOption.CREATE,
           StandardOpenOption.TRUNCATE_EXISTING,
           StandardOpenOption.WRITE);
-  private static final FileAttribute<?> OWNER_ONLY_FOLDER =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
   private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
@@ -113,6 +104,7 @@ public final class IsolatedBooter implements Booter {
   private final IoSettings io;
   private final LayerStore layers;
   private final LayerMerger merger;
+  private final LayerCommit commit;
   private final SavedSandboxes saved;
   private final BootPlanner planner;
 
@@ -149,7 +141,8 @@ public final class IsolatedBooter implements Booter {
     this.volumes = new VolumeFolders(context.sharedFolder(), disks);
     this.layers = new LayerStore(context.dataFolder().resolve("layers"), steps, disks::remove);
     this.merger = new LayerMerger(layers, launcher::path);
-    this.saved = new SavedSandboxes(context.dataFolder().resolve("saved"), launcher, steps);
+    this.commit =
+        new LayerCommit(context.instance(), isolator.traits().name(), layers, merger, launcher);
     this.subordinates = new SubordinateIds(launcher);
     this.planner =
         new BootPlanner(
@@ -164,17 +157,20 @@ public final class IsolatedBooter implements Booter {
             volumes,
             subordinates,
             io);
+    this.saved =
+        new SavedSandboxes(
+            context.dataFolder().resolve("saved"), isolator, planner, launcher, steps);
   }
 
   @Override
-  public ProviderInfo info() {
+  public ProviderInfo info(Set<Class<? extends Capability>> capabilities) {
     Isolator.Traits traits = isolator.traits();
     return new ProviderInfo(
         traits.name(),
         traits.summary(),
         ApiVersion.CURRENT,
         traits.isolation(),
-        capabilities(),
+        capabilities,
         new SpecSupport(features(), networks(), EnumSet.allOf(VolumeMount.Type.class), enforced()),
         prerequisites(),
         traits.cleanup(),
@@ -230,13 +226,31 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
-  public Set<Class<? extends Capability>> capabilities() {
+  public Set<Class<? extends Capability>> agentCapabilities() {
     Set<Class<? extends Capability>> capabilities = new HashSet<>(CAPABILITIES);
     capabilities.removeAll(isolator.unsupportedCapabilities());
-    if (isolator.checkpoints().isEmpty()) {
-      capabilities.remove(MemoryForking.class);
-    }
     return capabilities;
+  }
+
+  @Override
+  public Optional<SandboxRestarter> restarter() {
+    return Optional.of(this::restart);
+  }
+
+  @Override
+  public Optional<SandboxFreezer> freezer() {
+    return CgroupFreezer.find(groups, context.instance());
+  }
+
+  /** A kernel in user space does not see mounts that are added to its namespaces later. */
+  @Override
+  public Optional<WorkspaceForker> forker() {
+    return isolator.hasOwnKernel() ? Optional.empty() : Optional.of(commit);
+  }
+
+  @Override
+  public Optional<MemoryForker> memoryForker() {
+    return isolator.checkpoints().map(_ -> saved);
   }
 
   @Override
@@ -296,12 +310,8 @@ public final class IsolatedBooter implements Booter {
   @Override
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
       throws IOException {
-    return new AgentSocketFolder(folder, users(id, folder))
+    return new AgentSocketFolder(folder, planner.users(id, folder))
         .bind(alive, isolator.hasOwnKernel() ? Optional.empty() : Optional.of(agent));
-  }
-
-  private SandboxUserIds users(SandboxId id, SandboxFolder folder) throws IOException {
-    return SandboxUserIds.of(context.instance(), id, folder.path());
   }
 
   @Override
@@ -311,74 +321,18 @@ public final class IsolatedBooter implements Booter {
     try (Launcher.Session session = launcher.open(id)) { // starts while the plan is assembled
       byte[] plan = planner.plan(booting).plan().encode();
       save(planFile(booting.folder()), plan);
-      clearState(booting.folder());
+      planner.clearState(booting.folder());
       return session.boot(id, plan, booting.timeout());
     }
   }
 
-  /** Removes the runtime's state of an earlier boot. */
-  private void clearState(SandboxFolder folder) throws IOException {
-    if (isolator.checkpoints().isPresent()) {
-      new SandboxFolder(Checkpoints.state(folder)).remove();
-      Files.createDirectory(Checkpoints.state(folder), OWNER_ONLY_FOLDER);
-    }
-  }
-
-  @Override
-  public SavedSandbox save(SandboxRecord record, SandboxFolder folder) throws IOException {
-    return saved.save(
-        isolator.traits().name(),
-        isolator.checkpoints().orElseThrow(),
-        record,
-        folder,
-        users(record.id(), folder));
-  }
-
-  @Override
-  public InputStream archive(SavedSandbox origin) throws IOException {
-    return saved.archive(origin);
-  }
-
-  @Override
-  public SavedSandbox open(InputStream archive) throws IOException {
-    return saved.open(archive);
-  }
-
-  @Override
-  public RestoredSandbox restore(BootRequest booting, SavedSandbox origin) throws IOException {
-    SandboxId id = booting.spec().id();
-    SandboxFolder folder = booting.folder();
-    try (Launcher.Session session = launcher.open(id)) {
-      BootPlanner.Planned planned = planner.plan(booting);
-      save(planFile(folder), planned.plan().encode());
-      clearState(folder);
-      LaunchPlan plan =
-          saved.restorePlan(
-              isolator.checkpoints().orElseThrow(),
-              planned.plan(),
-              folder,
-              users(id, folder),
-              origin);
-      layers.listener().reached(ForkStep.RESTORE_PLANNED);
-      AgentProcess agentProcess = session.boot(id, plan.encode(), booting.timeout());
-      layers.listener().reached(ForkStep.RESTORED);
-      return new RestoredSandbox(agentProcess, planned.record());
-    }
-  }
-
-  @Override
-  public void discard(SavedSandbox origin) throws IOException {
-    saved.discard(origin);
-  }
-
-  @Override
-  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
+  private AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
     // Remaining processes of the previous run would hold resources that the next one needs.
     groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
     byte[] plan = Files.readAllBytes(planFile(folder));
-    clearState(folder);
-    new Workspace(folder, users(id, folder), layers).clearAnchor();
+    planner.clearState(folder);
+    new Workspace(folder, planner.users(id, folder), layers).clearAnchor();
     try (Launcher.Session session = launcher.open(id)) {
       return session.boot(id, plan, timeout);
     }
@@ -413,58 +367,32 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
-  public boolean isFiltered(SandboxFolder folder) {
-    return NetworkRecord.isFiltered(folder);
+  public void configure(SandboxId id, SandboxFolder folder, AgentSandbox.Builder sandbox) {
+    sandbox
+        .filtered(() -> NetworkRecord.isFiltered(folder))
+        .changeTracking(() -> Optional.of(ChangeTrackingRecord.read(folder)))
+        .observedExit(() -> observedExit(id))
+        .usageDecorator(agentUsage -> adjustUsage(id, agentUsage));
   }
 
-  @Override
-  public Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
-    return Optional.of(ChangeTrackingRecord.read(folder));
-  }
-
-  @Override
-  public FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agentProcess)
-      throws IOException {
-    return layerCommit().commit(id, folder, users(id, folder), agentProcess);
-  }
-
-  @Override
-  public void recover(SandboxId id, SandboxFolder folder) throws IOException {
-    layerCommit().recover(id, folder);
-  }
-
-  private LayerCommit layerCommit() {
-    return new LayerCommit(isolator.traits().name(), layers, merger, launcher);
-  }
-
-  @Override
-  public void releaseLayers(FrozenLayers frozen) throws IOException {
-    layers.release(frozen.layers(), frozen.leaseId());
-    merger.afterFork(frozen.layers());
-  }
-
-  @Override
-  public Optional<Exit> observedExit(SandboxId id) {
+  private Optional<Exit> observedExit(SandboxId id) {
     return isolator.hasOwnKernel() && groups.group(context.instance(), id).outOfMemoryKills() > 0
         ? Optional.of(new Exit.OutOfMemory())
         : Optional.empty();
   }
 
   @Override
-  public Optional<SandboxFreezer> freezer(SandboxId id) {
-    return groups.canFreeze()
-        ? Optional.of(new CgroupFreezer(groups.group(context.instance(), id), TIMEOUT))
-        : Optional.empty();
+  public void recover(SandboxId id, SandboxFolder folder) throws IOException {
+    commit.recover(id, folder);
   }
 
-  @Override
-  public UsageReporting adjustUsage(SandboxId id, UsageReporting agent) {
+  private UsageReporting adjustUsage(SandboxId id, UsageReporting agentUsage) {
     if (!groups.enforceable().contains(LimitKind.MEMORY)) {
-      return agent;
+      return agentUsage;
     }
     ControlGroup group = groups.group(context.instance(), id);
     return () -> {
-      UsageReporting.Usage inside = agent.usage();
+      UsageReporting.Usage inside = agentUsage.usage();
       CgroupUsage outside = group.usage();
       return new UsageReporting.Usage(
           outside.cpuTime(),

@@ -4,8 +4,9 @@ import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.host.layer.LayerStore;
 import dev.isola.link.local.AgentProcess;
-import dev.isola.link.local.Booter.FrozenLayers;
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.WorkspaceForker;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.ErrorCode;
@@ -32,7 +33,9 @@ import java.util.stream.Stream;
  *
  * @param provider the name of the provider, for errors
  */
-record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launcher launcher) {
+record LayerCommit(
+    InstanceId instance, String provider, LayerStore layers, LayerMerger merger, Launcher launcher)
+    implements WorkspaceForker {
   /** Below the launcher's own limit. Layers are merged long before, unless merging fails. */
   static final int MAX_LAYERS = 120;
 
@@ -50,10 +53,12 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
   /** The path of the new workspace on the stage; see commit.h. */
   private static final String STAGED = "/workspace";
 
-  FrozenLayers commit(SandboxId id, SandboxFolder folder, SandboxUserIds users, AgentProcess agent)
+  @Override
+  public FrozenLayers freeze(SandboxId id, SandboxFolder folder, AgentProcess agent)
       throws IOException {
     recover(id, folder);
-    Workspace workspace = new Workspace(folder, users, layers);
+    Workspace workspace =
+        new Workspace(folder, SandboxUserIds.of(instance, id, folder.path()), layers);
     if (untouched(workspace, agent)) {
       LeasedLayers stack = lease(workspace);
       return new FrozenLayers(stack.layers(), stack.leaseId(), Duration.ZERO);
@@ -72,6 +77,12 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     } finally {
       layers.release(lower.layers(), lower.leaseId());
     }
+  }
+
+  @Override
+  public void release(FrozenLayers frozen) throws IOException {
+    layers.release(frozen.layers(), frozen.leaseId());
+    merger.afterFork(frozen.layers());
   }
 
   private boolean untouched(Workspace workspace, AgentProcess agent) throws IOException {

@@ -4,7 +4,7 @@ import dev.isola.codec.process.ProgramRun;
 import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
 import dev.isola.codec.tar.TarStream;
-import dev.isola.link.local.Booter.SavedSandbox;
+import dev.isola.link.local.MemoryForker.SavedSandbox;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

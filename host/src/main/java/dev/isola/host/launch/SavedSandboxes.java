@@ -2,7 +2,9 @@ package dev.isola.host.launch;
 
 import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
-import dev.isola.link.local.Booter.SavedSandbox;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.Booter.BootRequest;
+import dev.isola.link.local.MemoryForker;
 import dev.isola.link.local.ProcessFolders;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxRecord;
@@ -30,7 +32,7 @@ import java.util.regex.Pattern;
  * with the ids they have inside. A saved sandbox is a folder named after the server process that
  * uses it, so that the next one removes it if that process was killed, at its first health check.
  */
-final class SavedSandboxes {
+final class SavedSandboxes implements MemoryForker {
   private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
@@ -45,6 +47,8 @@ final class SavedSandboxes {
       List.of("upper", "home", "root", "tmp", "vartmp", Workspace.NAME);
 
   private final ProcessFolders folders;
+  private final Isolator isolator;
+  private final BootPlanner planner;
   private final Launcher launcher;
   private final ForkStepListener steps;
   private final AtomicBoolean swept = new AtomicBoolean();
@@ -52,31 +56,33 @@ final class SavedSandboxes {
   /**
    * @param folder where they are; need not exist
    */
-  SavedSandboxes(Path folder, Launcher launcher, ForkStepListener steps) {
+  SavedSandboxes(
+      Path folder,
+      Isolator isolator,
+      BootPlanner planner,
+      Launcher launcher,
+      ForkStepListener steps) {
     this.folders = new ProcessFolders(folder);
+    this.isolator = isolator;
+    this.planner = planner;
     this.launcher = launcher;
     this.steps = steps;
   }
 
-  /**
-   * Saves a sandbox whose commands are frozen.
-   *
-   * @param provider its name, for messages
-   */
-  SavedSandbox save(
-      String provider,
-      Checkpoints checkpoints,
-      SandboxRecord record,
-      SandboxFolder source,
-      SandboxUserIds users)
-      throws IOException {
+  private Checkpoints checkpoints() {
+    return isolator.checkpoints().orElseThrow();
+  }
+
+  @Override
+  public SavedSandbox save(SandboxRecord record, SandboxFolder source) throws IOException {
     removeAbandoned();
     SandboxId id = record.id();
     SandboxShape shape = SandboxShape.read(source);
     Optional<String> obstacle = shape.obstacle();
     if (obstacle.isPresent()) {
       throw Capability.unsupported(
-          provider, "a fork of the processes of sandbox " + id + ", because " + obstacle.get());
+          isolator.traits().name(),
+          "a fork of the processes of sandbox " + id + ", because " + obstacle.get());
     }
     Path saved = folders.create();
     try {
@@ -84,9 +90,9 @@ final class SavedSandboxes {
       Files.createDirectory(saved.resolve("files"), OWNER_ONLY);
       shape.write(saved);
       steps.reached(ForkStep.SAVE_STARTED);
-      saveProcesses(checkpoints, id, source, saved);
+      saveProcesses(id, source, saved);
       steps.reached(ForkStep.PROCESSES_SAVED);
-      saveFiles(source, users, saved);
+      saveFiles(source, planner.users(id, source), saved);
       steps.reached(ForkStep.FILES_SAVED);
       return new SavedSandbox(saved, record.secret());
     } catch (IOException | RuntimeException e) {
@@ -95,21 +101,20 @@ final class SavedSandboxes {
     }
   }
 
-  private void saveProcesses(
-      Checkpoints checkpoints, SandboxId id, SandboxFolder source, Path saved) throws IOException {
+  private void saveProcesses(SandboxId id, SandboxFolder source, Path saved) throws IOException {
     LaunchPlan plan =
         new LaunchPlan()
             .step("stage")
             .step("beside", Checkpoints.state(source).toString(), "state", "writable")
             .step("beside", saved.resolve("memory").toString(), "memory", "writable")
             .step("environment", "PATH=/usr/sbin:/usr/bin:/sbin:/bin");
-    List<String> call = new ArrayList<>(checkpoints.saveCommand(id));
+    List<String> call = new ArrayList<>(checkpoints().saveCommand(id));
     call.addFirst("call");
     String answer = launcher.execute(plan.add(call).encode(), TIMEOUT);
     if (answer.equals(DONE)) {
       return;
     }
-    Optional<String> obstacle = checkpoints.obstacle(answer);
+    Optional<String> obstacle = checkpoints().obstacle(answer);
     if (obstacle.isPresent()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -156,19 +161,30 @@ final class SavedSandboxes {
     plan.step("fill", out.toString(), spare.toString(), first, from.toString(), fromFirst);
   }
 
+  @Override
+  public RestoredSandbox restore(BootRequest request, SavedSandbox saved) throws IOException {
+    SandboxId id = request.spec().id();
+    try (Launcher.Session session = launcher.open(id)) {
+      BootPlanner.Planned planned = planner.plan(request);
+      IsolatedBooter.save(IsolatedBooter.planFile(request.folder()), planned.plan().encode());
+      planner.clearState(request.folder());
+      byte[] plan = restorePlan(id, planned.plan(), request.folder(), saved).encode();
+      steps.reached(ForkStep.RESTORE_PLANNED);
+      AgentProcess agent = session.boot(id, plan, request.timeout());
+      steps.reached(ForkStep.RESTORED);
+      return new RestoredSandbox(agent, planned.record());
+    }
+  }
+
   /**
    * Returns the plan that restores a sandbox.
    *
    * @param boot the plan that would boot it
    */
-  LaunchPlan restorePlan(
-      Checkpoints checkpoints,
-      LaunchPlan boot,
-      SandboxFolder sandbox,
-      SandboxUserIds users,
-      SavedSandbox saved)
-      throws IOException {
+  private LaunchPlan restorePlan(
+      SandboxId id, LaunchPlan boot, SandboxFolder sandbox, SavedSandbox saved) throws IOException {
     requireSameShape(sandbox, saved);
+    SandboxUserIds users = planner.users(id, sandbox);
     WritableLayer layer = new WritableLayer(sandbox);
     LaunchPlan files = new LaunchPlan();
     for (String part : parts(sandbox)) {
@@ -182,7 +198,7 @@ final class SavedSandboxes {
     }
     List<String> run = boot.find("run").orElseThrow();
     List<String> words =
-        new ArrayList<>(checkpoints.restoreCommand(run.subList(1, run.size()), "/tmp/state/pid"));
+        new ArrayList<>(checkpoints().restoreCommand(run.subList(1, run.size()), "/tmp/state/pid"));
     words.addFirst("run");
     LaunchPlan memory =
         new LaunchPlan()
@@ -208,7 +224,8 @@ final class SavedSandboxes {
    * Returns a saved sandbox as an archive. The files are an archive in it, because their owners and
    * the attributes of overlays could not be stored otherwise.
    */
-  InputStream archive(SavedSandbox saved) throws IOException {
+  @Override
+  public InputStream archive(SavedSandbox saved) throws IOException {
     Path files = saved.folder().resolve(FILES_ARCHIVE);
     SavedArchive.tar(
         List.of(
@@ -227,8 +244,8 @@ final class SavedSandboxes {
     return SavedArchive.of(saved.folder(), names);
   }
 
-  /** Restores the result of {@link #archive}. */
-  SavedSandbox open(InputStream archive) throws IOException {
+  @Override
+  public SavedSandbox open(InputStream archive) throws IOException {
     removeAbandoned();
     Path saved = folders.create();
     try {
@@ -252,7 +269,8 @@ final class SavedSandboxes {
     }
   }
 
-  void discard(SavedSandbox saved) throws IOException {
+  @Override
+  public void discard(SavedSandbox saved) throws IOException {
     new SandboxFolder(saved.folder()).remove();
   }
 

@@ -1,21 +1,19 @@
 package dev.isola.link.local;
 
 import dev.isola.link.AgentEndpoint;
-import dev.isola.link.BootRecord;
-import dev.isola.link.ChangeTracking;
+import dev.isola.link.AgentSandbox;
 import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
+import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
-import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Volumes;
-import dev.isola.spi.exec.Exit;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -25,13 +23,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-/** The provider-specific part of a local provider: boots sandboxes. */
+/**
+ * The provider-specific part of a local provider: boots sandboxes. What only some providers can do
+ * with a booted sandbox is an object that the booter hands out; the provider declares the
+ * capabilities that follow from these objects.
+ */
 public interface Booter extends AutoCloseable {
 
   /**
    * A sandbox to boot. Its record is written and its folder exists.
    *
-   * @param layers the initial files of its workspace, as in {@link FrozenLayers}
+   * @param layers the initial files of its workspace, as in {@link WorkspaceForker.FrozenLayers}
    * @param timeout how long booting may take
    */
   record BootRequest(
@@ -46,30 +48,50 @@ public interface Booter extends AutoCloseable {
   }
 
   /**
-   * The files of a workspace at one point in time.
-   *
-   * @param layers read-only layers, topmost first
-   * @param leaseId identifies the lease that keeps them until {@link #releaseLayers}
-   * @param pausedFor how long the sandbox was frozen
-   */
-  record FrozenLayers(List<String> layers, String leaseId, Duration pausedFor) {
-    public FrozenLayers {
-      layers = List.copyOf(layers);
-    }
-  }
-
-  /**
    * A booted sandbox whose agent answers.
    *
    * @param agent the process whose end is the end of the sandbox
    */
   record BootedSandbox(Sandbox sandbox, SandboxFolder folder, AgentProcess agent) {}
 
-  /** Describes the provider on this machine. Called once. */
-  ProviderInfo info();
+  /**
+   * Describes the provider on this machine. Called once.
+   *
+   * @param capabilities the capabilities to declare: those of the agent, and those that follow from
+   *     the objects that this booter hands out
+   */
+  ProviderInfo info(Set<Class<? extends Capability>> capabilities);
 
-  /** Returns the capabilities of {@link #info()} without computing the rest. */
-  Set<Class<? extends Capability>> capabilities();
+  /**
+   * Returns the capabilities of the agent that its sandboxes have. Fast; does not probe the
+   * machine.
+   */
+  Set<Class<? extends Capability>> agentCapabilities();
+
+  /** Returns what makes {@link Pausing} to the file system possible. */
+  default Optional<SandboxRestarter> restarter() {
+    return Optional.empty();
+  }
+
+  /** Returns what makes {@link Pausing} in memory possible. */
+  default Optional<SandboxFreezer> freezer() {
+    return Optional.empty();
+  }
+
+  /** Returns what makes {@link Forking} possible. */
+  default Optional<WorkspaceForker> forker() {
+    return Optional.empty();
+  }
+
+  /** Returns what makes {@link MemoryForking} possible. */
+  default Optional<MemoryForker> memoryForker() {
+    return Optional.empty();
+  }
+
+  /** See {@link dev.isola.spi.provider.Provider#volumes}. */
+  default Optional<Volumes> volumes() {
+    return Optional.empty();
+  }
 
   /** Returns whether a sandbox could be booted now. Fast; leaves nothing behind. */
   Health health();
@@ -110,13 +132,10 @@ public interface Booter extends AutoCloseable {
   AgentProcess boot(BootRequest request) throws IOException;
 
   /**
-   * Restarts a stopped sandbox with the same files and the same secret. Called only if the booter
-   * declares {@link dev.isola.spi.capability.Pausing}.
+   * Adds what the host knows about a sandbox to what its agent reports: whether its network is
+   * filtered, which files it changed, its usage, how it ended. Called before the sandbox boots.
    */
-  default AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
-      throws IOException {
-    throw new IOException("sandbox " + id + " cannot be restarted");
-  }
+  default void configure(SandboxId id, SandboxFolder folder, AgentSandbox.Builder sandbox) {}
 
   /**
    * Verifies that a running sandbox matches its spec. Called after each boot.
@@ -126,105 +145,10 @@ public interface Booter extends AutoCloseable {
   default void verify(BootedSandbox booted) {}
 
   /**
-   * Returns how the commands of a sandbox ended whose agent is gone without reporting it; empty if
-   * the host does not know either.
-   */
-  default Optional<Exit> observedExit(SandboxId id) {
-    return Optional.empty();
-  }
-
-  /** Returns the freezer of a sandbox; empty if freezing in memory is unavailable. */
-  default Optional<SandboxFreezer> freezer(SandboxId id) {
-    return Optional.empty();
-  }
-
-  /** Corrects the agent's measurements by what the host knows about the sandbox. */
-  default UsageReporting adjustUsage(SandboxId id, UsageReporting agent) {
-    return agent;
-  }
-
-  /** Returns whether the network mode of a sandbox that was booted is filtered. */
-  default boolean isFiltered(SandboxFolder folder) {
-    return false;
-  }
-
-  /**
-   * Returns how the agent finds the files that the sandbox changed; empty when only folders can be
-   * captured. Called only if the booter declares {@link dev.isola.spi.capability.Snapshotting}.
-   */
-  default Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
-    return Optional.empty();
-  }
-
-  /**
-   * Freezes the current files of a workspace as layers. Called only if the booter declares {@link
-   * dev.isola.spi.capability.Forking}.
-   *
-   * @throws dev.isola.spi.error.Conflict when a process in the sandbox uses them, naming the
-   *     process
-   */
-  default FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agent)
-      throws IOException {
-    throw new IOException("the workspace of sandbox " + id + " cannot be shared");
-  }
-
-  /**
    * Completes an operation on a running sandbox that was interrupted by the death of the server
    * process. Called before the server attaches; fast when there is nothing to do.
    */
   default void recover(SandboxId id, SandboxFolder folder) throws IOException {}
-
-  /** Releases layers; no more sandboxes are created from them. */
-  default void releaseLayers(FrozenLayers frozen) throws IOException {}
-
-  /**
-   * The processes and files of a sandbox at one moment.
-   *
-   * @param folder where they are
-   * @param secret the one that its agent has in memory
-   */
-  record SavedSandbox(Path folder, Secret secret) {}
-
-  /**
-   * A sandbox that continues from a saved one. Its commands are frozen and its agent has the
-   * identity of the saved one.
-   *
-   * @param record the identity to give it
-   */
-  record RestoredSandbox(AgentProcess agent, BootRecord record) {}
-
-  /**
-   * Saves a sandbox that is held. Called only if the booter declares {@link
-   * dev.isola.spi.capability.MemoryForking}.
-   *
-   * @throws dev.isola.spi.error.Conflict when something in it cannot be saved, naming it
-   */
-  default SavedSandbox save(SandboxRecord record, SandboxFolder folder) throws IOException {
-    throw new IOException("the processes of sandbox " + record.id() + " cannot be saved");
-  }
-
-  /** Returns a saved sandbox as an archive; called at most once. */
-  default InputStream archive(SavedSandbox saved) throws IOException {
-    throw new IOException("a saved sandbox cannot be stored");
-  }
-
-  /** Restores the result of {@link #archive}. */
-  default SavedSandbox open(InputStream archive) throws IOException {
-    throw new IOException("a stored sandbox cannot be opened");
-  }
-
-  /** Creates a sandbox that continues from a saved one, in the manner of {@link #boot}. */
-  default RestoredSandbox restore(BootRequest request, SavedSandbox saved) throws IOException {
-    throw new IOException("sandbox " + request.spec().id() + " cannot be restored");
-  }
-
-  /** Removes a saved sandbox; no more sandboxes are created from it. */
-  default void discard(SavedSandbox saved) throws IOException {}
-
-  /** See {@link dev.isola.spi.provider.Provider#volumes}. */
-  default Optional<Volumes> volumes() {
-    return Optional.empty();
-  }
 
   /**
    * Releases what booting acquired besides processes and the folder (mounts, cgroups, networks).

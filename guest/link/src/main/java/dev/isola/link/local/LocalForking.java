@@ -1,7 +1,7 @@
 package dev.isola.link.local;
 
-import dev.isola.link.local.Booter.FrozenLayers;
 import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
+import dev.isola.link.local.WorkspaceForker.FrozenLayers;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Sandbox;
@@ -15,22 +15,24 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * Forks local sandboxes whose booter can share the files of a workspace.
+ * Forks the files of a local sandbox.
  *
  * @param create creates a sandbox from layers
  */
 record LocalForking(
-    Booter booter,
+    SandboxId id,
+    WorkspaceForker forker,
     SandboxRecordStore store,
     SandboxLocks locks,
-    BiFunction<SandboxSpec, List<String>, Sandbox> create) {
+    BiFunction<SandboxSpec, List<String>, Sandbox> create)
+    implements Forking {
 
-  /** Returns the forking capability of a sandbox. */
-  Forking of(SandboxId id) {
-    return () -> locks.withLock(id, () -> freeze(id));
+  @Override
+  public ForkPoint createForkPoint() {
+    return locks.withLock(id, this::freeze);
   }
 
-  private Forking.ForkPoint freeze(SandboxId id) {
+  private ForkPoint freeze() {
     StoredSandbox stored =
         store
             .find(id)
@@ -45,13 +47,13 @@ record LocalForking(
                         .exception());
     try {
       AgentProcess agent = stored.record().agent().orElseThrow();
-      return new LocalForkPoint(id, booter.freezeLayers(id, stored.folder(), agent));
+      return new LocalForkPoint(forker.freeze(id, stored.folder(), agent));
     } catch (IOException e) {
-      throw failed(id, "shared", e);
+      throw failed("shared", e);
     }
   }
 
-  private static SandboxException failed(SandboxId id, String action, IOException e) {
+  private SandboxException failed(String action, IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the files of sandbox " + id + " cannot be " + action + ": " + e.getMessage(),
@@ -60,12 +62,10 @@ record LocalForking(
         .exception(e);
   }
 
-  private final class LocalForkPoint implements Forking.ForkPoint {
-    private final SandboxId source;
+  private final class LocalForkPoint implements ForkPoint {
     private final FrozenLayers frozen;
 
-    private LocalForkPoint(SandboxId source, FrozenLayers frozen) {
-      this.source = source;
+    private LocalForkPoint(FrozenLayers frozen) {
       this.frozen = frozen;
     }
 
@@ -82,9 +82,9 @@ record LocalForking(
     @Override
     public void close() {
       try {
-        booter.releaseLayers(frozen);
+        forker.release(frozen);
       } catch (IOException e) {
-        throw failed(source, "released", e);
+        throw failed("released", e);
       }
     }
   }

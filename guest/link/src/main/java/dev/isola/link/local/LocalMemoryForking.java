@@ -3,10 +3,13 @@ package dev.isola.link.local;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.KernelEvidence;
 import dev.isola.link.SandboxHold;
-import dev.isola.link.local.Booter.SavedSandbox;
+import dev.isola.link.local.Booter.BootRequest;
+import dev.isola.link.local.MemoryForker.RestoredSandbox;
+import dev.isola.link.local.MemoryForker.SavedSandbox;
 import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.Secret;
 import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.MemoryForking.MemoryForkPoint;
 import dev.isola.spi.capability.Sandbox;
@@ -25,13 +28,13 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forks local sandboxes with their processes, where the booter can save and restore them.
+ * Forks local sandboxes with their processes.
  *
  * @param attached the sandboxes of this process
  * @param create creates a sandbox from a saved one
  */
 record LocalMemoryForking(
-    Booter booter,
+    MemoryForker forker,
     SandboxRecordStore store,
     SandboxLocks locks,
     Map<SandboxId, AgentSandbox> attached,
@@ -57,7 +60,7 @@ record LocalMemoryForking(
     long begin = System.nanoTime();
     SavedSandbox saved = null;
     try (SandboxHold hold = sandbox.hold(HOLD_TIMEOUT)) {
-      saved = booter.save(stored.record(), stored.folder());
+      saved = forker.save(stored.record(), stored.folder());
       KernelEvidence source = hold.release(); // fails if the agent has continued before
       Duration frozen = Duration.ofNanos(System.nanoTime() - begin);
       return new LocalMemoryForkPoint(this, saved, source.random(), frozen);
@@ -73,7 +76,7 @@ record LocalMemoryForking(
   /** Opens a fork point that was stored. */
   LocalMemoryForkPoint open(InputStream archive) {
     try {
-      return new LocalMemoryForkPoint(this, booter.open(archive), "", Duration.ZERO);
+      return new LocalMemoryForkPoint(this, forker.open(archive), "", Duration.ZERO);
     } catch (IOException e) {
       throw unusable("opened", e);
     }
@@ -90,7 +93,7 @@ record LocalMemoryForking(
   private void discard(@Nullable SavedSandbox saved, Exception cause) {
     if (saved != null) {
       try {
-        booter.discard(saved);
+        forker.discard(saved);
       } catch (IOException e) {
         cause.addSuppressed(e);
       }
@@ -133,8 +136,13 @@ record LocalMemoryForking(
       seenRandom.add(random);
     }
 
-    SavedSandbox saved() {
-      return saved;
+    RestoredSandbox restore(BootRequest request) throws IOException {
+      return forking.forker().restore(request, saved);
+    }
+
+    /** Returns the secret that the agent of a restored sandbox has. */
+    Secret secret() {
+      return saved.secret();
     }
 
     /**
@@ -174,7 +182,7 @@ record LocalMemoryForking(
     @Override
     public InputStream archive() {
       try {
-        return forking.booter().archive(saved);
+        return forking.forker().archive(saved);
       } catch (IOException e) {
         throw unusable("stored", e);
       }
@@ -183,7 +191,7 @@ record LocalMemoryForking(
     @Override
     public void close() {
       try {
-        forking.booter().discard(saved);
+        forking.forker().discard(saved);
       } catch (IOException e) {
         throw unusable("removed", e);
       }

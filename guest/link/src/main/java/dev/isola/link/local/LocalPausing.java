@@ -7,6 +7,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -16,27 +17,42 @@ import java.io.IOException;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
- * Pauses local sandboxes: in memory if the booter has a freezer, or to the file system by ending
- * the processes and restarting later. The freezer and the record hold the state, so that every
- * process of the instance sees the same.
+ * Pauses local sandboxes: in memory if the booter has a freezer, or to the file system, if it has a
+ * restarter, by ending the processes and restarting later. The freezer and the record hold the
+ * state, so that every process of the instance sees the same.
  */
 final class LocalPausing {
   private final Booter booter;
   private final SandboxRecordStore store;
   private final SandboxLocks locks;
   private final Map<SandboxId, AgentSandbox> attached;
+  private final Supplier<String> provider;
 
+  /**
+   * @param provider the name of the provider, for errors
+   */
   LocalPausing(
       Booter booter,
       SandboxRecordStore store,
       SandboxLocks locks,
-      Map<SandboxId, AgentSandbox> attached) {
+      Map<SandboxId, AgentSandbox> attached,
+      Supplier<String> provider) {
     this.booter = booter;
     this.store = store;
     this.locks = locks;
     this.attached = attached;
+    this.provider = provider;
+  }
+
+  /** Returns the kinds of pauses that are possible; empty if sandboxes cannot be paused. */
+  Set<PauseKind> kinds() {
+    Set<PauseKind> kinds = EnumSet.noneOf(PauseKind.class);
+    booter.freezer().ifPresent(_ -> kinds.add(PauseKind.MEMORY));
+    booter.restarter().ifPresent(_ -> kinds.add(PauseKind.FILESYSTEM));
+    return kinds;
   }
 
   /** The pausing capability of one sandbox. */
@@ -49,13 +65,18 @@ final class LocalPausing {
 
     @Override
     public Set<PauseKind> kinds() {
-      return booter.freezer(id).isPresent()
-          ? EnumSet.allOf(PauseKind.class)
-          : EnumSet.of(PauseKind.FILESYSTEM);
+      return LocalPausing.this.kinds();
     }
 
     @Override
     public void pause(PauseKind kind) {
+      if (!kinds().contains(kind)) {
+        throw Capability.unsupported(
+            provider.get(),
+            kind == PauseKind.MEMORY
+                ? "pausing in memory on this machine"
+                : "pausing to the file system");
+      }
       locks.withLock(
           id,
           () -> {
@@ -89,9 +110,11 @@ final class LocalPausing {
     if (record.stopped()) {
       return SandboxState.STOPPED;
     }
-    return booter.freezer(record.id()).filter(SandboxFreezer::isFrozen).isPresent()
-        ? SandboxState.PAUSED
-        : SandboxState.RUNNING;
+    return isFrozen(record.id()) ? SandboxState.PAUSED : SandboxState.RUNNING;
+  }
+
+  private boolean isFrozen(SandboxId id) {
+    return booter.freezer().filter(freezer -> freezer.isFrozen(id)).isPresent();
   }
 
   private AgentSandbox need(SandboxId id) {
@@ -110,16 +133,9 @@ final class LocalPausing {
       return;
     }
     StateTransition.check(sandbox.state(), SandboxState.PAUSED, id);
-    SandboxFreezer freezing =
-        booter
-            .freezer(id)
-            .orElseThrow(
-                () ->
-                    Capability.unsupported(
-                        booter.info().name(), "pausing in memory on this machine"));
     sandbox.setState(SandboxState.PAUSED); // first, so that its silence does not count as its end
     try {
-      freezing.freeze();
+      booter.freezer().orElseThrow().freeze(id);
     } catch (IOException e) {
       sandbox.setState(SandboxState.RUNNING);
       throw failed(id, "frozen", e);
@@ -129,8 +145,8 @@ final class LocalPausing {
   /** Thaws a frozen sandbox; does nothing to any other. */
   void thaw(SandboxId id, AgentSandbox sandbox) {
     try {
-      if (booter.freezer(id).filter(SandboxFreezer::isFrozen).isPresent()) {
-        booter.freezer(id).get().thaw();
+      if (isFrozen(id)) {
+        booter.freezer().orElseThrow().thaw(id);
       }
       if (sandbox.state() == SandboxState.PAUSED) {
         sandbox.setState(SandboxState.RUNNING);
@@ -168,7 +184,11 @@ final class LocalPausing {
     }
     AgentProcess agent;
     try {
-      agent = booter.restart(id, stored.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
+      agent =
+          booter
+              .restarter()
+              .orElseThrow()
+              .restart(id, stored.folder(), SandboxSpec.DEFAULT_STARTUP_TIMEOUT);
       stored.record().withAgent(agent).write(stored.folder().record());
     } catch (IOException e) {
       throw failed(id, "restarted", e);

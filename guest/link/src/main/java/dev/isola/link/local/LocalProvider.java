@@ -12,8 +12,8 @@ import dev.isola.link.LinkTimeouts;
 import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.Booter.BootRequest;
 import dev.isola.link.local.Booter.BootedSandbox;
-import dev.isola.link.local.Booter.RestoredSandbox;
 import dev.isola.link.local.LocalMemoryForking.LocalMemoryForkPoint;
+import dev.isola.link.local.MemoryForker.RestoredSandbox;
 import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -44,11 +44,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -71,27 +74,48 @@ public final class LocalProvider implements Provider {
   private final SandboxLocks locks = new SandboxLocks();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private final LocalPausing pausing;
-  private final LocalForking forking;
-  private final LocalMemoryForking memoryForking;
   private volatile @Nullable ProviderInfo info;
 
   public LocalProvider(ProviderContext context, Booter booter) {
     this.context = context;
     this.booter = booter;
     this.store = SandboxRecordStore.in(context.dataFolder());
-    this.pausing = new LocalPausing(booter, store, locks, attached);
-    this.forking = new LocalForking(booter, store, locks, this::create);
-    this.memoryForking = new LocalMemoryForking(booter, store, locks, attached, this::create);
+    this.pausing = new LocalPausing(booter, store, locks, attached, () -> info().name());
   }
 
   @Override
   public ProviderInfo info() {
     ProviderInfo cached = info;
     if (cached == null) {
-      cached = booter.info();
+      Set<Class<? extends Capability>> capabilities = new HashSet<>(booter.agentCapabilities());
+      capabilities.addAll(capabilities().keySet());
+      booter.volumes().ifPresent(_ -> capabilities.add(Volumes.class));
+      cached = booter.info(capabilities);
       info = cached;
     }
     return cached;
+  }
+
+  /** Returns how a sandbox gets the capabilities that its agent alone does not have. */
+  private Map<Class<? extends Capability>, Function<SandboxId, Capability>> capabilities() {
+    Map<Class<? extends Capability>, Function<SandboxId, Capability>> found = new HashMap<>();
+    if (!pausing.kinds().isEmpty()) {
+      found.put(Pausing.class, pausing::of);
+    }
+    booter
+        .forker()
+        .ifPresent(
+            forker ->
+                found.put(
+                    Forking.class, id -> new LocalForking(id, forker, store, locks, this::create)));
+    memoryForking().ifPresent(forking -> found.put(MemoryForking.class, forking::of));
+    return found;
+  }
+
+  private Optional<LocalMemoryForking> memoryForking() {
+    return booter
+        .memoryForker()
+        .map(forker -> new LocalMemoryForking(forker, store, locks, attached, this::create));
   }
 
   @Override
@@ -208,9 +232,7 @@ public final class LocalProvider implements Provider {
     RestoredSandbox restored;
     try {
       restored =
-          booter.restore(
-              new BootRequest(spec, record, folder, List.of(), spec.startupTimeout()),
-              origin.saved());
+          origin.restore(new BootRequest(spec, record, folder, List.of(), spec.startupTimeout()));
     } catch (IOException | RuntimeException e) {
       first.close();
       throw e;
@@ -218,8 +240,7 @@ public final class LocalProvider implements Provider {
     record = record.withAgent(restored.agent());
     record.write(folder.record());
     origin.verify(
-        spec.id(),
-        HeldAgent.identify(spec.id(), first, origin.saved().secret(), restored.record()));
+        spec.id(), HeldAgent.identify(spec.id(), first, origin.secret(), restored.record()));
     AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
     attached.put(spec.id(), sandbox);
     sandbox.connect();
@@ -274,10 +295,10 @@ public final class LocalProvider implements Provider {
 
   @Override
   public ForkPoint openForkPoint(InputStream archive) {
-    if (!booter.capabilities().contains(MemoryForking.class)) {
-      return Provider.super.openForkPoint(archive);
-    }
-    return memoryForking.open(archive);
+    Optional<LocalMemoryForking> forking = memoryForking();
+    return forking.isPresent()
+        ? forking.get().open(archive)
+        : Provider.super.openForkPoint(archive);
   }
 
   @Override
@@ -307,7 +328,7 @@ public final class LocalProvider implements Provider {
       if (sandbox.state() == SandboxState.RUNNING) {
         recover(stored.get());
         sandbox.ping();
-        if (booter.capabilities().contains(MemoryForking.class)) {
+        if (booter.memoryForker().isPresent()) {
           sandbox.releaseIfHeld();
         }
       }
@@ -383,16 +404,17 @@ public final class LocalProvider implements Provider {
 
   private AgentSandbox sandbox(
       StoredSandbox stored, AgentEndpoint endpoint, LinkTimeouts timeouts) {
-    return AgentSandbox.builder(stored.record().id(), endpoint, stored.record().secret())
-        .capabilities(booter.capabilities())
-        .providerCapabilities(providerCapabilities(stored.record().id()))
-        .usageDecorator(agent -> booter.adjustUsage(stored.record().id(), agent))
-        .changeTracking(() -> booter.changeTracking(stored.record().id(), stored.folder()))
-        .observedExit(() -> booter.observedExit(stored.record().id()))
-        .filtered(() -> booter.isFiltered(stored.folder()))
-        .commandTimeout(stored.record().commandTimeout())
-        .timeouts(timeouts)
-        .build();
+    SandboxRecord record = stored.record();
+    Map<Class<? extends Capability>, Capability> provided = new HashMap<>();
+    capabilities().forEach((type, of) -> provided.put(type, of.apply(record.id())));
+    AgentSandbox.Builder sandbox =
+        AgentSandbox.builder(record.id(), endpoint, record.secret())
+            .capabilities(booter.agentCapabilities())
+            .providerCapabilities(provided)
+            .commandTimeout(record.commandTimeout())
+            .timeouts(timeouts);
+    booter.configure(record.id(), stored.folder(), sandbox);
+    return sandbox.build();
   }
 
   private AgentEndpoint endpoint(StoredSandbox stored) {
@@ -412,21 +434,6 @@ public final class LocalProvider implements Provider {
   /** Reads the record anew, because a restart replaces the agent. */
   private boolean isAlive(SandboxId id) {
     return store.find(id).filter(found -> found.record().isAlive()).isPresent();
-  }
-
-  /** Returns the capabilities of a sandbox that its agent alone does not have. */
-  private Map<Class<? extends Capability>, Capability> providerCapabilities(SandboxId id) {
-    Map<Class<? extends Capability>, Capability> found = new HashMap<>();
-    if (booter.capabilities().contains(Pausing.class)) {
-      found.put(Pausing.class, pausing.of(id));
-    }
-    if (booter.capabilities().contains(Forking.class)) {
-      found.put(Forking.class, forking.of(id));
-    }
-    if (booter.capabilities().contains(MemoryForking.class)) {
-      found.put(MemoryForking.class, memoryForking.of(id));
-    }
-    return found;
   }
 
   @Override

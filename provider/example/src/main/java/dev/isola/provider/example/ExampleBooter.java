@@ -35,13 +35,13 @@ final class ExampleBooter implements Booter {
   }
 
   @Override
-  public ProviderInfo info() {
+  public ProviderInfo info(Set<Class<? extends Capability>> capabilities) {
     return new ProviderInfo(
         ExampleProviderFactory.NAME,
         "plain processes in a new folder; an example",
         ApiVersion.CURRENT,
         Isolation.PROCESS,
-        capabilities(),
+        capabilities,
         new SpecSupport(Set.of(), Set.of(NetworkMode.HOST), Set.of(), Set.of(LimitKind.TIMEOUT)),
         List.of(),
         "subreaper and kill loop",
@@ -49,7 +49,7 @@ final class ExampleBooter implements Booter {
   }
 
   @Override
-  public Set<Class<? extends Capability>> capabilities() {
+  public Set<Class<? extends Capability>> agentCapabilities() {
     return Set.of(Attaching.class, Terminals.class, Renewing.class);
   }
 

@@ -247,10 +247,8 @@ public final class MachineHost implements AutoCloseable {
         : Optional.empty();
   }
 
-  public Optional<SandboxFreezer> freezer(SandboxId id) {
-    return groups.canFreeze()
-        ? Optional.of(new CgroupFreezer(group(id), TIMEOUT))
-        : Optional.empty();
+  public Optional<SandboxFreezer> freezer() {
+    return CgroupFreezer.find(groups, context.instance());
   }
 
   /** Removes what a sandbox has on the host outside of its folder. */

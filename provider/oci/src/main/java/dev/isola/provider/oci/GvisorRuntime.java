@@ -13,7 +13,6 @@ import dev.isola.host.program.Version;
 import dev.isola.host.program.Vulnerability;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -105,10 +104,7 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public Set<Class<? extends Capability>> unsupportedCapabilities(Version version) {
-    // Its kernel does not see mounts added to its namespaces later.
-    return new GvisorRelease(version).hasTerminals()
-        ? Set.of(Forking.class)
-        : Set.of(Terminals.class, Forking.class);
+    return new GvisorRelease(version).hasTerminals() ? Set.of() : Set.of(Terminals.class);
   }
 
   @Override

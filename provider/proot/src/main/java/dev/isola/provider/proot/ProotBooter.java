@@ -57,15 +57,6 @@ final class ProotBooter implements Booter {
 
   static final String NAME = "proot";
 
-  private static final Set<Class<? extends Capability>> CAPABILITIES =
-      Set.of(
-          Attaching.class,
-          Terminals.class,
-          Watching.class,
-          PortDialing.class,
-          UsageReporting.class,
-          Renewing.class);
-
   private static final int RLIMIT_NOFILE = 7;
   private static final int LISTEN_FD = 3;
 
@@ -85,13 +76,13 @@ final class ProotBooter implements Booter {
   }
 
   @Override
-  public ProviderInfo info() {
+  public ProviderInfo info(Set<Class<? extends Capability>> capabilities) {
     return new ProviderInfo(
         NAME,
         "a separate file system view by PRoot; no other isolation",
         ApiVersion.CURRENT,
         PROFILE.isolation(),
-        CAPABILITIES,
+        capabilities,
         new SpecSupport(
             Set.of(SpecFeature.IMAGES, SpecFeature.WORKSPACE_PATH),
             Set.of(NetworkMode.HOST),
@@ -104,8 +95,14 @@ final class ProotBooter implements Booter {
   }
 
   @Override
-  public Set<Class<? extends Capability>> capabilities() {
-    return CAPABILITIES;
+  public Set<Class<? extends Capability>> agentCapabilities() {
+    return Set.of(
+        Attaching.class,
+        Terminals.class,
+        Watching.class,
+        PortDialing.class,
+        UsageReporting.class,
+        Renewing.class);
   }
 
   @Override

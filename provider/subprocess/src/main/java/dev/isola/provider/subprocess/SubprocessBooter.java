@@ -49,14 +49,18 @@ public final class SubprocessBooter implements Booter {
   }
 
   @Override
-  public ProviderInfo info() {
+  public ProviderInfo info(Set<Class<? extends Capability>> capabilities) {
     return SubprocessInfo.create(
-        name, "plain processes of this user; no isolation", false, starter.namespacesAvailable());
+        name,
+        "plain processes of this user; no isolation",
+        capabilities,
+        false,
+        starter.namespacesAvailable());
   }
 
   @Override
-  public Set<Class<? extends Capability>> capabilities() {
-    return SubprocessInfo.CAPABILITIES;
+  public Set<Class<? extends Capability>> agentCapabilities() {
+    return SubprocessInfo.AGENT_CAPABILITIES;
   }
 
   @Override

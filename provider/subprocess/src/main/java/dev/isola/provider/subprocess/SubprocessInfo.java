@@ -27,7 +27,7 @@ import java.util.Set;
 
 /** Description of the provider, depending on what this machine supports. */
 final class SubprocessInfo {
-  static final Set<Class<? extends Capability>> CAPABILITIES =
+  static final Set<Class<? extends Capability>> AGENT_CAPABILITIES =
       Set.of(
           Attaching.class,
           Terminals.class,
@@ -43,7 +43,12 @@ final class SubprocessInfo {
   private SubprocessInfo() {}
 
   /** Returns the description; {@code images} when the workspace is created from an image. */
-  static ProviderInfo create(String name, String summary, boolean images, boolean namespaces) {
+  static ProviderInfo create(
+      String name,
+      String summary,
+      Set<Class<? extends Capability>> capabilities,
+      boolean images,
+      boolean namespaces) {
     SpecSupport support =
         new SpecSupport(
             features(images),
@@ -62,7 +67,7 @@ final class SubprocessInfo {
         summary,
         ApiVersion.CURRENT,
         PROFILE.isolation(),
-        CAPABILITIES,
+        capabilities,
         support,
         List.of(prerequisite),
         namespaces

@@ -56,11 +56,13 @@ final class WorktreeProvider implements Provider {
 
   @Override
   public ProviderInfo info() {
+    ProviderInfo info = processes.info();
     return SubprocessInfo.create(
         NAME,
         "plain processes in a new git worktree; no isolation",
+        info.capabilities(),
         true,
-        processes.info().prerequisites().getFirst().present());
+        info.prerequisites().getFirst().present());
   }
 
   @Override

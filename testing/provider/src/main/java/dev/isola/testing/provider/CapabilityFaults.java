@@ -50,7 +50,8 @@ final class CapabilityFaults {
                           (TreeLimits) arguments[2]));
           case Forking forking when faults.has(PlantedFault.FORKS_SEE_LATER_WRITES) ->
               (Forking) () -> new LateForkPoint(forking);
-          case Pausing pausing -> new MemoryPausing(pausing, faults);
+          case Pausing pausing when faults.has(PlantedFault.PAUSE_FORGOTTEN) ->
+              new ForgottenPausing(pausing);
           default -> given;
         };
     return capability.cast(faulty);
@@ -92,22 +93,15 @@ final class CapabilityFaults {
     public void close() {}
   }
 
-  /** Supports only pausing in memory, because this provider cannot boot an agent again. */
-  private record MemoryPausing(Pausing pausing, PlantedFaults faults) implements Pausing {
+  /** Says that it paused the sandbox, which goes on. */
+  private record ForgottenPausing(Pausing pausing) implements Pausing {
     @Override
     public Set<PauseKind> kinds() {
-      return Set.of(PauseKind.MEMORY);
+      return pausing.kinds();
     }
 
     @Override
-    public void pause(PauseKind kind) {
-      if (kind != PauseKind.MEMORY) {
-        throw Capability.unsupported(TestProviderFactory.NAME, "pausing to the file system");
-      }
-      if (!faults.has(PlantedFault.PAUSE_FORGOTTEN)) {
-        pausing.pause(kind);
-      }
-    }
+    public void pause(PauseKind kind) {}
 
     @Override
     public void resume() {

@@ -6,13 +6,12 @@ import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxFreezer;
 import dev.isola.link.local.SandboxRecord;
+import dev.isola.link.local.WorkspaceForker;
 import dev.isola.provider.subprocess.SubprocessBooter;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.Forking;
-import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
@@ -23,7 +22,6 @@ import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,17 +34,15 @@ import java.util.UUID;
  * Boots sandboxes as {@code subprocess} does, and adds features that are good enough for tests
  * only: pausing with signals, and forks that copy the workspace.
  */
-final class TestBooter implements Booter {
-  static final Set<Class<? extends Capability>> CAPABILITIES =
+final class TestBooter implements Booter, WorkspaceForker {
+  private static final Set<Class<? extends Capability>> AGENT_CAPABILITIES =
       Set.of(
           Attaching.class,
           Terminals.class,
           Watching.class,
           UsageReporting.class,
           Renewing.class,
-          Snapshotting.class,
-          Pausing.class,
-          Forking.class);
+          Snapshotting.class);
 
   /** Ends sandboxes that a killed test run left behind. */
   private static final Duration LINGER = Duration.ofMinutes(10);
@@ -55,6 +51,7 @@ final class TestBooter implements Booter {
   private final PlantedFaults faults;
   private final Booter processes;
   private final Booter offline;
+  private final SandboxFreezer freezer;
 
   TestBooter(ProviderContext context, PlantedFaults faults) {
     this.context = context;
@@ -62,6 +59,7 @@ final class TestBooter implements Booter {
     boolean bare = faults.has(PlantedFault.RUNS_ON_THE_BARE_HOST);
     this.processes = processes(bare, List.of());
     this.offline = processes(bare, bare ? List.of() : NetworkNamespace.wrapper());
+    this.freezer = new SignalFreezer(context.dataFolder().resolve("sandboxes"));
   }
 
   private Booter processes(boolean bare, List<String> wrapper) {
@@ -73,13 +71,23 @@ final class TestBooter implements Booter {
   }
 
   @Override
-  public ProviderInfo info() {
-    return TestProviderInfo.of(processes.info(), faults);
+  public ProviderInfo info(Set<Class<? extends Capability>> capabilities) {
+    return TestProviderInfo.of(processes.info(capabilities), faults);
   }
 
   @Override
-  public Set<Class<? extends Capability>> capabilities() {
-    return CAPABILITIES;
+  public Set<Class<? extends Capability>> agentCapabilities() {
+    return AGENT_CAPABILITIES;
+  }
+
+  @Override
+  public Optional<SandboxFreezer> freezer() {
+    return Optional.of(freezer);
+  }
+
+  @Override
+  public Optional<WorkspaceForker> forker() {
+    return Optional.of(this);
   }
 
   @Override
@@ -112,35 +120,21 @@ final class TestBooter implements Booter {
   }
 
   @Override
-  public Optional<SandboxFreezer> freezer(SandboxId id) {
-    return record(new SandboxFolder(context.dataFolder().resolve("sandboxes").resolve(id.value())))
-        .flatMap(SandboxRecord::agent)
-        .map(SignalFreezing::new);
-  }
-
-  private static Optional<SandboxRecord> record(SandboxFolder folder) {
-    try {
-      return SandboxRecord.read(folder.record());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  @Override
-  public FrozenLayers freezeLayers(SandboxId id, SandboxFolder folder, AgentProcess agent)
+  public FrozenLayers freeze(SandboxId id, SandboxFolder folder, AgentProcess agent)
       throws IOException {
-    SandboxRecord record = record(folder).orElseThrow(() -> new IOException(id + " has no record"));
+    SandboxRecord record =
+        SandboxRecord.read(folder.record())
+            .orElseThrow(() -> new IOException(id + " has no record"));
     Path copied = context.dataFolder().resolve("forks").resolve(UUID.randomUUID().toString());
     Files.createDirectories(copied);
-    SandboxFreezer processes = new SignalFreezing(agent);
-    boolean paused = processes.isFrozen();
+    boolean paused = freezer.isFrozen(id);
     long began = System.nanoTime();
     try {
-      processes.freeze();
+      freezer.freeze(id);
       copy(record.workspace(), copied);
     } finally {
       if (!paused) {
-        processes.thaw();
+        freezer.thaw(id);
       }
     }
     Duration held = Duration.ofNanos(System.nanoTime() - began);
@@ -148,7 +142,7 @@ final class TestBooter implements Booter {
   }
 
   @Override
-  public void releaseLayers(FrozenLayers frozen) throws IOException {
+  public void release(FrozenLayers frozen) throws IOException {
     new SandboxFolder(Path.of(frozen.leaseId())).remove();
   }
 

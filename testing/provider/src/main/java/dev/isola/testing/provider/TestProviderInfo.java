@@ -27,7 +27,7 @@ final class TestProviderInfo {
         "a test double: plain processes, with faults to plant",
         processes.apiVersion(),
         isolation(faults),
-        capabilities(faults),
+        capabilities(processes.capabilities(), faults),
         new SpecSupport(
             features(support),
             NetworkNamespace.available()
@@ -57,8 +57,9 @@ final class TestProviderInfo {
         : TestProviderFactory.PROFILE.isolation();
   }
 
-  private static Set<Class<? extends Capability>> capabilities(PlantedFaults faults) {
-    Set<Class<? extends Capability>> capabilities = new HashSet<>(TestBooter.CAPABILITIES);
+  private static Set<Class<? extends Capability>> capabilities(
+      Set<Class<? extends Capability>> real, PlantedFaults faults) {
+    Set<Class<? extends Capability>> capabilities = new HashSet<>(real);
     if (faults.has(PlantedFault.DECLARES_TOO_MUCH)) {
       capabilities.add(PortDialing.class);
     }

@@ -6,6 +6,7 @@ import dev.isola.host.launch.LaunchPlan;
 import dev.isola.host.launch.NetworkRecord;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentEndpoint;
+import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
 import dev.isola.link.InitListener;
 import dev.isola.link.UnixSocketAcceptor;
@@ -14,6 +15,7 @@ import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxFreezer;
+import dev.isola.link.local.SandboxRestarter;
 import dev.isola.provider.microvm.MachineFolder;
 import dev.isola.provider.microvm.MachineFolder.Machine;
 import dev.isola.provider.microvm.MachineHost;
@@ -26,7 +28,6 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.Exit;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
@@ -81,22 +82,34 @@ final class FirecrackerBooter implements Booter {
   }
 
   @Override
-  public ProviderInfo info() {
-    return new FirecrackerDescription(host).info(check());
+  public ProviderInfo info(Set<Class<? extends Capability>> capabilities) {
+    return new FirecrackerDescription(host).info(capabilities, check());
   }
 
   @Override
-  public Set<Class<? extends Capability>> capabilities() {
-    return FirecrackerDescription.CAPABILITIES;
+  public Set<Class<? extends Capability>> agentCapabilities() {
+    return FirecrackerDescription.AGENT_CAPABILITIES;
+  }
+
+  @Override
+  public Optional<SandboxRestarter> restarter() {
+    return Optional.of(this::restart);
+  }
+
+  @Override
+  public Optional<SandboxFreezer> freezer() {
+    return host.freezer();
   }
 
   @Override
   public Health health() {
-    Optional<Health> missing = MachineHost.missing(info().prerequisites());
+    FirecrackerCheck check = check();
+    Optional<Health> missing =
+        MachineHost.missing(new FirecrackerDescription(host).prerequisites(check));
     if (missing.isPresent()) {
       return missing.get();
     }
-    FirecrackerProgram program = check().program().orElseThrow();
+    FirecrackerProgram program = check.program().orElseThrow();
     try {
       host.ensureRunning();
       machines.removeAbandoned();
@@ -176,8 +189,10 @@ final class FirecrackerBooter implements Booter {
   }
 
   @Override
-  public boolean isFiltered(SandboxFolder folder) {
-    return NetworkRecord.isFiltered(folder);
+  public void configure(SandboxId id, SandboxFolder folder, AgentSandbox.Builder sandbox) {
+    sandbox
+        .filtered(() -> NetworkRecord.isFiltered(folder))
+        .observedExit(() -> host.observedExit(id));
   }
 
   private static ResourceLimits limits(ResourceLimits asked, MachineSize size) {
@@ -186,8 +201,7 @@ final class FirecrackerBooter implements Booter {
         .withThreads(THREADS + size.processors());
   }
 
-  @Override
-  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
+  private AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
     host.awaitEmpty(id);
     return start(id, folder, Deadline.in(timeout));
@@ -240,16 +254,6 @@ final class FirecrackerBooter implements Booter {
     words.addAll(command.words());
     plan.run(words);
     return host.launch(id, plan, deadline.left());
-  }
-
-  @Override
-  public Optional<Exit> observedExit(SandboxId id) {
-    return host.observedExit(id);
-  }
-
-  @Override
-  public Optional<SandboxFreezer> freezer(SandboxId id) {
-    return host.freezer(id);
   }
 
   @Override

@@ -5,7 +5,6 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Terminals;
@@ -25,34 +24,37 @@ import java.util.Set;
 
 /** Builds the provider info. */
 record FirecrackerDescription(MachineHost host) {
-  static final Set<Class<? extends Capability>> CAPABILITIES =
+  static final Set<Class<? extends Capability>> AGENT_CAPABILITIES =
       Set.of(
           Attaching.class,
           Terminals.class,
           Watching.class,
           PortDialing.class,
           UsageReporting.class,
-          Renewing.class,
-          Pausing.class);
+          Renewing.class);
 
-  ProviderInfo info(FirecrackerCheck check) {
+  ProviderInfo info(Set<Class<? extends Capability>> capabilities, FirecrackerCheck check) {
     Set<LimitKind> limits = host.enforced();
     limits.add(LimitKind.THREADS);
-    List<Prerequisite> prerequisites = new ArrayList<>(check.prerequisites());
-    prerequisites.addAll(host.prerequisites());
     return new ProviderInfo(
         FirecrackerProgram.NAME,
         "virtual machines of Firecracker",
         ApiVersion.CURRENT,
         Isolation.VM,
-        CAPABILITIES,
+        capabilities,
         new SpecSupport(
             EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
             EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED),
             Set.of(VolumeMount.Type.TMPFS),
             limits),
-        prerequisites,
+        prerequisites(check),
         "one process per machine, in a control group",
         FirecrackerProviderFactory.STARTUP);
+  }
+
+  List<Prerequisite> prerequisites(FirecrackerCheck check) {
+    List<Prerequisite> prerequisites = new ArrayList<>(check.prerequisites());
+    prerequisites.addAll(host.prerequisites());
+    return prerequisites;
   }
 }

@@ -2,25 +2,21 @@ package dev.isola.provider.microvm.qemu;
 
 import dev.isola.codec.time.Deadline;
 import dev.isola.host.cgroup.ControlGroup;
-import dev.isola.host.image.Image;
 import dev.isola.host.launch.NetworkRecord;
-import dev.isola.host.launch.SandboxShape;
-import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentEndpoint;
-import dev.isola.link.BootRecord;
+import dev.isola.link.AgentSandbox;
 import dev.isola.link.ChangeTracking;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
+import dev.isola.link.local.MemoryForker;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxFreezer;
-import dev.isola.link.local.SandboxRecord;
+import dev.isola.link.local.SandboxRestarter;
 import dev.isola.provider.microvm.MachineFolder;
 import dev.isola.provider.microvm.MachineFolder.Machine;
 import dev.isola.provider.microvm.MachineHost;
-import dev.isola.provider.microvm.MachineRecords;
-import dev.isola.provider.microvm.MachineSize;
 import dev.isola.provider.microvm.ScratchDisks;
 import dev.isola.provider.microvm.qemu.AcceleratorProbe.Finding;
 import dev.isola.provider.microvm.qemu.QemuMachines.Origin;
@@ -33,15 +29,12 @@ import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.Exit;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.NetworkMode;
-import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,18 +51,11 @@ final class QemuBooter implements Booter {
   /** Whether machines continue from templates. */
   private static final String TEMPLATES_SETTING = "templates";
 
-  /** The address in QEMU's user network, which ends in the network namespace of the sandbox. */
-  private static final String ADDRESS = "10.0.2.15/24 10.0.2.2";
-
   /** Where the agent mounts the changed files and the image. */
   private static final String UPPER = "/.isola/layer/upper";
 
   private static final String IMAGE = "/.isola/image";
 
-  /** Threads of QEMU: virtual processors, the event loop, a pool for disks. */
-  private static final int QEMU_THREADS = 160;
-
-  private final ProviderContext context;
   private final ProviderConfig config;
   private final BridgeNetwork bridge;
   private final MachineHost host;
@@ -81,17 +67,16 @@ final class QemuBooter implements Booter {
 
   QemuBooter(ProviderConfig config, ProviderContext context) {
     this.config = config;
-    this.context = context;
     Path data = context.dataFolder();
     this.bridge = new BridgeNetwork(context.instance());
     this.host = new MachineHost(config, context);
-    this.machines = new QemuMachines(context, host);
     this.temporary = new TemporaryMachines(data.resolve("run"));
     this.templates = new QemuTemplates(data.resolve("templates"), host.scratchDisks(), temporary);
     this.accelerators =
         new AcceleratorProbe(
             data.resolve("boot"), config, host.bootFiles(), host.scratchDisks(), temporary);
-    this.saved = new SavedMachines(data.resolve("saved"));
+    this.machines = new QemuMachines(config, context, host, bridge, accelerators);
+    this.saved = new SavedMachines(context, host, machines);
   }
 
   private QemuDescription description() {
@@ -99,14 +84,29 @@ final class QemuBooter implements Booter {
   }
 
   @Override
-  public ProviderInfo info() {
+  public ProviderInfo info(Set<Class<? extends Capability>> capabilities) {
     Optional<QemuProgram> program = QemuProgram.find(config);
-    return description().info(program, program.map(accelerators::find));
+    return description().info(capabilities, program, program.map(accelerators::find));
   }
 
   @Override
-  public Set<Class<? extends Capability>> capabilities() {
-    return QemuDescription.CAPABILITIES;
+  public Set<Class<? extends Capability>> agentCapabilities() {
+    return QemuDescription.AGENT_CAPABILITIES;
+  }
+
+  @Override
+  public Optional<SandboxRestarter> restarter() {
+    return Optional.of(this::restart);
+  }
+
+  @Override
+  public Optional<SandboxFreezer> freezer() {
+    return host.freezer();
+  }
+
+  @Override
+  public Optional<MemoryForker> memoryForker() {
+    return Optional.of(saved);
   }
 
   @Override
@@ -165,7 +165,7 @@ final class QemuBooter implements Booter {
     Deadline deadline = Deadline.in(request.timeout());
     SandboxId id = request.spec().id();
     SandboxFolder folder = request.folder();
-    Machine machine = prepare(request);
+    Machine machine = machines.prepare(request);
     Path disk = MachineFolder.of(folder).scratchDisk();
     if (!usesTemplates()) {
       host.scratchDisks().create(machine.size(), disk);
@@ -180,53 +180,7 @@ final class QemuBooter implements Booter {
     return !config.get(TEMPLATES_SETTING).orElse("true").equals("false");
   }
 
-  /** Records the machine of a sandbox and creates its control groups. */
-  private Machine prepare(BootRequest request) throws IOException {
-    SandboxSpec spec = request.spec();
-    SandboxFolder folder = request.folder();
-    NetworkRecord network = NetworkRecord.of(spec);
-    network.write(folder);
-    Image image = host.acquireImage(spec, folder);
-    boolean bridged = network.mode() == NetworkMode.BRIDGE;
-    Machine machine = new Machine(MachineSize.of(spec.limits(), bridged), image.name());
-    BootRecord record =
-        MachineRecords.of(
-            context.instance(),
-            spec,
-            request.record(),
-            image,
-            ADDRESS,
-            bridged ? bridge.resolvConf() : "");
-    MachineFolder.of(folder).write(machine, record.encode());
-    String runtime = "QEMU " + program().version() + " " + accelerator().option();
-    SandboxShape.of(spec, Optional.of(image), runtime, host.agent().path()).write(folder.path());
-    host.group(spec.id()).create(limits(spec.limits(), machine.size()));
-    return machine;
-  }
-
-  private ResourceLimits limits(ResourceLimits asked, MachineSize size) {
-    return asked
-        .withMemoryMb(size.memoryMb() + accelerator().overheadMb())
-        .withThreads(QEMU_THREADS + size.processors());
-  }
-
-  private QemuProgram program() {
-    return QemuProgram.find(config)
-        .orElseThrow(
-            () ->
-                Fault.of(
-                        ErrorCode.PROVIDER_UNAVAILABLE,
-                        QemuProgram.name() + " is not installed",
-                        QemuProgram.REMEDY)
-                    .exception());
-  }
-
-  private Accelerator accelerator() {
-    return accelerators.find(program()).accelerator();
-  }
-
-  @Override
-  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
+  private AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
     Deadline deadline = Deadline.in(timeout);
     host.awaitEmpty(id);
@@ -240,8 +194,8 @@ final class QemuBooter implements Booter {
 
   private Template template(Machine machine, Disks disks, Deadline deadline) throws IOException {
     return templates.of(
-        program(),
-        accelerator(),
+        machines.program(),
+        machines.accelerator(),
         host.bootFiles().files(),
         machine.size(),
         host.rootDisk(machine),
@@ -256,8 +210,7 @@ final class QemuBooter implements Booter {
       Optional<Origin> origin,
       Deadline deadline)
       throws IOException {
-    AgentProcess process =
-        machines.run(id, folder, machine, program(), accelerator(), origin, deadline);
+    AgentProcess process = machines.run(id, folder, machine, origin, deadline);
     machines.boot(id, folder, deadline);
     return process;
   }
@@ -283,8 +236,12 @@ final class QemuBooter implements Booter {
   }
 
   @Override
-  public boolean isFiltered(SandboxFolder folder) {
-    return NetworkRecord.isFiltered(folder);
+  public void configure(SandboxId id, SandboxFolder folder, AgentSandbox.Builder sandbox) {
+    sandbox
+        .filtered(() -> NetworkRecord.isFiltered(folder))
+        .changeTracking(() -> Optional.of(changeTracking(folder)))
+        .observedExit(() -> host.observedExit(id))
+        .usageDecorator(agentUsage -> adjustUsage(id, agentUsage));
   }
 
   /** A server that was killed while it saved a machine has left it stopped. */
@@ -297,97 +254,19 @@ final class QemuBooter implements Booter {
     }
   }
 
-  @Override
-  public InputStream archive(SavedSandbox origin) throws IOException {
-    return saved.archive(origin);
-  }
-
-  @Override
-  public SavedSandbox open(InputStream archive) throws IOException {
-    return saved.open(archive);
-  }
-
-  @Override
-  public SavedSandbox save(SandboxRecord record, SandboxFolder folder) throws IOException {
-    Optional<String> obstacle = SandboxShape.read(folder.path()).obstacle();
-    if (obstacle.isPresent()) {
-      throw Capability.unsupported(
-          QemuDescription.NAME,
-          "a fork of the processes of sandbox " + record.id() + ", because " + obstacle.get());
-    }
-    return saved.save(
-        record,
-        folder,
-        SandboxUserIds.of(context.instance(), record.id(), folder.path()),
-        context.dataFolder());
-  }
-
-  @Override
-  public RestoredSandbox restore(BootRequest request, SavedSandbox origin) throws IOException {
-    Deadline deadline = Deadline.in(request.timeout());
-    SandboxId id = request.spec().id();
-    MachineFolder source = new MachineFolder(origin.folder());
-    Machine machine = prepare(request);
-    SandboxShape shape = SandboxShape.read(source.path());
-    Optional<String> difference = shape.difference(SandboxShape.read(request.folder().path()));
-    if (difference.isPresent()) {
-      throw Fault.of(
-              ErrorCode.INVALID_REQUEST,
-              "a fork of memory must equal its source: " + difference.get(),
-              "request the same spec")
-          .sandbox(id)
-          .exception();
-    }
-    MachineFolder files = MachineFolder.of(request.folder());
-    ScratchDisks.copy(source.scratchDisk(), files.scratchDisk());
-    AgentProcess process =
-        machines.run(
-            id,
-            request.folder(),
-            machine,
-            program(),
-            accelerator(),
-            Optional.of(new Origin(Optional.empty(), source.state())),
-            deadline);
-    SandboxSpec spec = request.spec();
-    Image image = host.image(machine);
-    return new RestoredSandbox(
-        process,
-        MachineRecords.of(
-            context.instance(),
-            spec,
-            request.record(),
-            image,
-            ADDRESS,
-            machine.size().network() ? bridge.resolvConf() : ""));
-  }
-
-  @Override
-  public void discard(SavedSandbox origin) throws IOException {
-    saved.discard(origin);
-  }
-
-  @Override
-  public Optional<Exit> observedExit(SandboxId id) {
-    return host.observedExit(id);
-  }
-
   /** All files are in the overlay, so that its upper layer has every change. */
-  @Override
-  public Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
+  private ChangeTracking changeTracking(SandboxFolder folder) {
     try {
       String digest = host.image(MachineFolder.of(folder).readMachine()).digest();
-      return Optional.of(
-          new ChangeTracking(
-              Optional.of(new ChangeTracking.OverlayDiff(UPPER, IMAGE, digest)), List.of()));
+      return new ChangeTracking(
+          Optional.of(new ChangeTracking.OverlayDiff(UPPER, IMAGE, digest)), List.of());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   /** The guest does not see that the host lets its processors wait. */
-  @Override
-  public UsageReporting adjustUsage(SandboxId id, UsageReporting agentUsage) {
+  private UsageReporting adjustUsage(SandboxId id, UsageReporting agentUsage) {
     if (!host.measuresProcessorTime()) {
       return agentUsage;
     }
@@ -404,11 +283,6 @@ final class QemuBooter implements Booter {
           inside.processes(),
           inside.uptime());
     };
-  }
-
-  @Override
-  public Optional<SandboxFreezer> freezer(SandboxId id) {
-    return host.freezer(id);
   }
 
   @Override

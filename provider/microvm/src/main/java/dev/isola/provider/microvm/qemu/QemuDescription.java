@@ -8,8 +8,6 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.MemoryForking;
-import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
@@ -33,7 +31,7 @@ import java.util.Set;
 record QemuDescription(MachineHost host, BridgeNetwork bridge) {
   static final String NAME = "qemu";
 
-  static final Set<Class<? extends Capability>> CAPABILITIES =
+  static final Set<Class<? extends Capability>> AGENT_CAPABILITIES =
       Set.of(
           Attaching.class,
           Terminals.class,
@@ -41,14 +39,15 @@ record QemuDescription(MachineHost host, BridgeNetwork bridge) {
           PortDialing.class,
           UsageReporting.class,
           Renewing.class,
-          Pausing.class,
-          Snapshotting.class,
-          MemoryForking.class);
+          Snapshotting.class);
 
   /**
    * @param finding how this QEMU executes instructions; empty if there is no QEMU
    */
-  ProviderInfo info(Optional<QemuProgram> program, Optional<Finding> finding) {
+  ProviderInfo info(
+      Set<Class<? extends Capability>> capabilities,
+      Optional<QemuProgram> program,
+      Optional<Finding> finding) {
     boolean accelerated =
         finding.filter(found -> found.accelerator() == Accelerator.KVM).isPresent();
     ProviderInfo info =
@@ -59,7 +58,7 @@ record QemuDescription(MachineHost host, BridgeNetwork bridge) {
                 : "virtual machines of QEMU, emulated: many times slower than with KVM",
             ApiVersion.CURRENT,
             Isolation.VM,
-            CAPABILITIES,
+            capabilities,
             new SpecSupport(
                 EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
                 networks(),

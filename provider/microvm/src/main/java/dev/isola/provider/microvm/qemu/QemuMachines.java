@@ -1,20 +1,34 @@
 package dev.isola.provider.microvm.qemu;
 
 import dev.isola.codec.time.Deadline;
+import dev.isola.host.image.Image;
 import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.launch.NetworkRecord;
+import dev.isola.host.launch.SandboxShape;
 import dev.isola.host.launch.SandboxUserIds;
+import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.BootRecord;
 import dev.isola.link.MachineArchitecture;
 import dev.isola.link.VirtioPortConnector;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
+import dev.isola.link.local.Booter.BootRequest;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.provider.microvm.BootFiles;
 import dev.isola.provider.microvm.CachedFiles;
 import dev.isola.provider.microvm.MachineFolder;
 import dev.isola.provider.microvm.MachineFolder.Machine;
 import dev.isola.provider.microvm.MachineHost;
+import dev.isola.provider.microvm.MachineRecords;
+import dev.isola.provider.microvm.MachineSize;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,16 +41,81 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Starts the QEMU of a sandbox, in its control groups and in a network without devices. */
 final class QemuMachines {
+  /** The address in QEMU's user network, which ends in the network namespace of the sandbox. */
+  private static final String ADDRESS = "10.0.2.15/24 10.0.2.2";
+
+  /** Threads of QEMU: virtual processors, the event loop, a pool for disks. */
+  private static final int QEMU_THREADS = 160;
+
   /** A descriptor that the launcher assigns. */
   private static final int STATE_DESCRIPTOR = 3;
 
+  private final ProviderConfig config;
   private final ProviderContext context;
   private final MachineHost host;
+  private final BridgeNetwork bridge;
+  private final AcceleratorProbe accelerators;
   private final Map<SandboxId, VirtioPortConnector> connectors = new ConcurrentHashMap<>();
 
-  QemuMachines(ProviderContext context, MachineHost host) {
+  QemuMachines(
+      ProviderConfig config,
+      ProviderContext context,
+      MachineHost host,
+      BridgeNetwork bridge,
+      AcceleratorProbe accelerators) {
+    this.config = config;
     this.context = context;
     this.host = host;
+    this.bridge = bridge;
+    this.accelerators = accelerators;
+  }
+
+  QemuProgram program() {
+    return QemuProgram.find(config)
+        .orElseThrow(
+            () ->
+                Fault.of(
+                        ErrorCode.PROVIDER_UNAVAILABLE,
+                        QemuProgram.name() + " is not installed",
+                        QemuProgram.REMEDY)
+                    .exception());
+  }
+
+  Accelerator accelerator() {
+    return accelerators.find(program()).accelerator();
+  }
+
+  /** Records the machine of a sandbox and creates its control groups. */
+  Machine prepare(BootRequest request) throws IOException {
+    SandboxSpec spec = request.spec();
+    SandboxFolder folder = request.folder();
+    NetworkRecord network = NetworkRecord.of(spec);
+    network.write(folder);
+    Image image = host.acquireImage(spec, folder);
+    boolean bridged = network.mode() == NetworkMode.BRIDGE;
+    Machine machine = new Machine(MachineSize.of(spec.limits(), bridged), image.name());
+    MachineFolder.of(folder).write(machine, record(request, machine, image).encode());
+    String runtime = "QEMU " + program().version() + " " + accelerator().option();
+    SandboxShape.of(spec, Optional.of(image), runtime, host.agent().path()).write(folder.path());
+    host.group(spec.id()).create(limits(spec.limits(), machine.size()));
+    return machine;
+  }
+
+  private ResourceLimits limits(ResourceLimits asked, MachineSize size) {
+    return asked
+        .withMemoryMb(size.memoryMb() + accelerator().overheadMb())
+        .withThreads(QEMU_THREADS + size.processors());
+  }
+
+  /** Returns what the agent of a machine receives. */
+  BootRecord record(BootRequest request, Machine machine, Image image) throws IOException {
+    return MachineRecords.of(
+        context.instance(),
+        request.spec(),
+        request.record(),
+        image,
+        ADDRESS,
+        machine.size().network() ? bridge.resolvConf() : "");
   }
 
   /**
@@ -98,8 +177,6 @@ final class QemuMachines {
       SandboxId id,
       SandboxFolder folder,
       Machine machine,
-      QemuProgram program,
-      Accelerator accelerator,
       Optional<Origin> origin,
       Deadline deadline)
       throws IOException {
@@ -117,8 +194,8 @@ final class QemuMachines {
     paths.plan(plan);
     QemuArguments arguments =
         new QemuArguments(
-            program.path(),
-            accelerator,
+            program().path(),
+            accelerator(),
             new BootFiles.Boot(
                 paths.of(kernel(boot, origin)), paths.of(boot.initramfs()), boot.identity()),
             machine.size(),

@@ -1,22 +1,34 @@
 package dev.isola.provider.microvm.qemu;
 
+import dev.isola.codec.time.Deadline;
 import dev.isola.host.launch.SandboxShape;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.launch.SavedArchive;
-import dev.isola.link.local.Booter.SavedSandbox;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.Booter.BootRequest;
+import dev.isola.link.local.MemoryForker;
 import dev.isola.link.local.ProcessFolders;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxRecord;
 import dev.isola.link.local.TreeRemoval;
 import dev.isola.provider.microvm.MachineFolder;
+import dev.isola.provider.microvm.MachineFolder.Machine;
+import dev.isola.provider.microvm.MachineHost;
 import dev.isola.provider.microvm.ScratchDisks;
+import dev.isola.provider.microvm.qemu.QemuMachines.Origin;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.ProviderContext;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
@@ -24,31 +36,42 @@ import java.util.regex.Pattern;
  * changed files. Each has a folder named after the server process that uses it, so that the next
  * one removes it if that process was killed.
  */
-final class SavedMachines {
+final class SavedMachines implements MemoryForker {
   private static final String DISK_ARCHIVE = "disk.tar";
   private static final Pattern STORED_NAME =
       Pattern.compile("shape|machine|secret|state|disk\\.tar");
 
   private static final Duration TIMEOUT = Duration.ofSeconds(25);
 
+  private final ProviderContext context;
+  private final MachineHost host;
+  private final QemuMachines machines;
   private final ProcessFolders folders;
 
-  /**
-   * @param folder where they are; need not exist
-   */
-  SavedMachines(Path folder) {
-    this.folders = new ProcessFolders(folder);
+  SavedMachines(ProviderContext context, MachineHost host, QemuMachines machines) {
+    this.context = context;
+    this.host = host;
+    this.machines = machines;
+    this.folders = new ProcessFolders(context.dataFolder().resolve("saved"));
   }
 
   /** Saves a machine whose commands are frozen; it runs again afterwards. */
-  SavedSandbox save(SandboxRecord record, SandboxFolder source, SandboxUserIds users, Path data)
-      throws IOException {
+  @Override
+  public SavedSandbox save(SandboxRecord record, SandboxFolder source) throws IOException {
+    SandboxShape shape = SandboxShape.read(source.path());
+    Optional<String> obstacle = shape.obstacle();
+    if (obstacle.isPresent()) {
+      throw Capability.unsupported(
+          QemuDescription.NAME,
+          "a fork of the processes of sandbox " + record.id() + ", because " + obstacle.get());
+    }
+    SandboxUserIds users = SandboxUserIds.of(context.instance(), record.id(), source.path());
     MachineFolder machine = MachineFolder.of(source);
     MachineFolder target = new MachineFolder(folders.create());
     try {
       target.writeMachine(machine.readMachine());
-      SandboxShape.read(source.path()).write(target.path());
-      HostPaths paths = new HostPaths(data, source.path(), users.hasRange());
+      shape.write(target.path());
+      HostPaths paths = new HostPaths(context.dataFolder(), source.path(), users.hasRange());
       try {
         saveState(machine, target, users, paths);
         ScratchDisks.copy(machine.scratchDisk(), target.scratchDisk());
@@ -85,7 +108,8 @@ final class SavedMachines {
   }
 
   /** Returns a saved machine as an archive. The disk is an archive in it, because it is sparse. */
-  InputStream archive(SavedSandbox saved) throws IOException {
+  @Override
+  public InputStream archive(SavedSandbox saved) throws IOException {
     MachineFolder machine = new MachineFolder(saved.folder());
     SavedArchive.tar(
         List.of(
@@ -99,8 +123,8 @@ final class SavedMachines {
         saved.folder(), List.of("shape", "machine", "secret", "state", DISK_ARCHIVE));
   }
 
-  /** Restores the result of {@link #archive}. */
-  SavedSandbox open(InputStream archive) throws IOException {
+  @Override
+  public SavedSandbox open(InputStream archive) throws IOException {
     Path folder = folders.create();
     try {
       SavedArchive.unpack(archive, folder, STORED_NAME);
@@ -120,7 +144,31 @@ final class SavedMachines {
     }
   }
 
-  void discard(SavedSandbox saved) throws IOException {
+  @Override
+  public RestoredSandbox restore(BootRequest request, SavedSandbox saved) throws IOException {
+    Deadline deadline = Deadline.in(request.timeout());
+    SandboxId id = request.spec().id();
+    SandboxFolder folder = request.folder();
+    MachineFolder source = new MachineFolder(saved.folder());
+    Machine machine = machines.prepare(request);
+    Optional<String> difference =
+        SandboxShape.read(source.path()).difference(SandboxShape.read(folder.path()));
+    if (difference.isPresent()) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "a fork of memory must equal its source: " + difference.get(),
+              "request the same spec")
+          .sandbox(id)
+          .exception();
+    }
+    ScratchDisks.copy(source.scratchDisk(), MachineFolder.of(folder).scratchDisk());
+    Origin origin = new Origin(Optional.empty(), source.state());
+    AgentProcess process = machines.run(id, folder, machine, Optional.of(origin), deadline);
+    return new RestoredSandbox(process, machines.record(request, machine, host.image(machine)));
+  }
+
+  @Override
+  public void discard(SavedSandbox saved) throws IOException {
     TreeRemoval.remove(saved.folder());
   }
 
