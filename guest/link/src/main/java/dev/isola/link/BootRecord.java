@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
+import dev.isola.spi.spec.SandboxSpec;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -97,6 +99,30 @@ public final class BootRecord {
     return new Builder(id, secret);
   }
 
+  /**
+   * Returns a builder with what every sandbox gets from its spec: working folder, environment,
+   * limit of file descriptors, deadline and linger.
+   *
+   * @param variables of the image or the provider; those of the spec take precedence
+   */
+  public static Builder forSpec(
+      SandboxSpec spec, String instance, Secret secret, Map<String, String> variables) {
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("LANG", "C.UTF-8");
+    env.putAll(variables);
+    env.put("ISOLA_SANDBOX", spec.id().value());
+    env.put("ISOLA_INSTANCE", instance);
+    env.putAll(spec.environment());
+    Builder builder =
+        builder(spec.id(), secret)
+            .cwd(spec.workingFolder())
+            .env(env)
+            .fileDescriptors(spec.limits().fileDescriptors());
+    spec.deadline().ifPresent(builder::deadline);
+    spec.linger().ifPresent(builder::linger);
+    return builder;
+  }
+
   /** Returns the bytes to write to the boot descriptor. They contain the secret. */
   public byte[] encode() {
     return encoded.clone();
@@ -114,6 +140,9 @@ public final class BootRecord {
 
   /** Builds a boot record. */
   public static final class Builder {
+    private static final int RLIMIT_NPROC = 6;
+    private static final int RLIMIT_NOFILE = 7;
+
     private final SandboxId id;
     private final WireFieldsBuilder fields = new WireFieldsBuilder();
 
@@ -287,12 +316,21 @@ public final class BootRecord {
       return this;
     }
 
-    /** Adds a resource limit of every command; {@code kind} is the Linux number of the RLIMIT. */
-    public Builder rlimit(int kind, long soft, long hard) {
+    /** Limits how many files every process of a command may have open. */
+    public Builder fileDescriptors(int count) {
+      return rlimit(RLIMIT_NOFILE, count);
+    }
+
+    /** Limits how many threads every user has, where the host does not count them. */
+    public Builder userThreads(int count) {
+      return rlimit(RLIMIT_NPROC, count);
+    }
+
+    private Builder rlimit(int kind, long count) {
       byte[] value = new byte[17];
       value[0] = (byte) kind;
-      Wire.putLong(value, 1, soft);
-      Wire.putLong(value, 9, hard);
+      Wire.putLong(value, 1, count);
+      Wire.putLong(value, 9, count);
       fields.add(FieldTag.RLIMIT, value);
       return this;
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
@@ -64,7 +65,7 @@ class LinkComponentsTest {
             .namespaces(BootRecord.Namespaces.IF_POSSIBLE)
             .bind(Path.of("/from"), "/to", true)
             .lock(Path.of("/lock"))
-            .rlimit(7, 100, 200)
+            .fileDescriptors(100)
             .build();
     byte[] bytes = record.encode();
     assertThat(Wire.getInt(bytes, 0)).isEqualTo(bytes.length - 4);
@@ -80,6 +81,27 @@ class LinkComponentsTest {
     assertThat(record.toString()).contains("***");
     assertThatThrownBy(() -> BootRecord.builder(new SandboxId("abc"), Secret.of("short")))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void environmentOfTheSpecTakesPrecedenceInABootRecord() {
+    SandboxSpec spec =
+        SandboxSpec.builder(new SandboxId("abc"))
+            .env("LANG", "de")
+            .deadline(Duration.ofSeconds(2))
+            .build();
+    WireFields fields =
+        WireFields.parse(
+            BootRecord.forSpec(
+                    spec, "one", BootRecord.newSecret(), Map.of("LANG", "image", "A", "B"))
+                .build()
+                .encode(),
+            4);
+    assertThat(fields.texts(FieldTag.ENV))
+        .containsExactly("LANG=de", "A=B", "ISOLA_SANDBOX=abc", "ISOLA_INSTANCE=one");
+    assertThat(fields.text(FieldTag.CWD)).isEqualTo(spec.workingFolder());
+    assertThat(fields.number(FieldTag.TIMEOUT_MS)).isEqualTo(2000);
+    assertThat(fields.has(FieldTag.LINGER_MS)).isFalse();
   }
 
   @Test

@@ -23,7 +23,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,8 +40,6 @@ record BootPlanner(
     VolumeFolders volumes,
     SubordinateIds subordinates,
     IoSettings io) {
-  private static final int RLIMIT_NPROC = 6;
-  private static final int RLIMIT_NOFILE = 7;
   private static final long MEGABYTE = 1 << 20;
 
   private static final FileAttribute<?> OWNER_ONLY =
@@ -194,23 +191,17 @@ record BootPlanner(
 
   private BootRecord bootRecord(BootRequest booting, Optional<Image> image) {
     SandboxSpec spec = booting.spec();
-    Map<String, String> env = new LinkedHashMap<>();
-    env.put("LANG", "C.UTF-8");
-    image.ifPresent(found -> env.putAll(found.env()));
-    env.put("ISOLA_SANDBOX", spec.id().value());
-    env.put("ISOLA_INSTANCE", context.instance().value());
-    env.putAll(spec.environment());
-    int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), booting.record().secret())
-            .cwd(spec.workingFolder())
+        BootRecord.forSpec(
+                spec,
+                context.instance().value(),
+                booting.record().secret(),
+                image.map(Image::env).orElse(Map.of()))
             .user(spec.user().or(() -> image.flatMap(Image::user)))
             .workspace(
                 spec.workspacePath().isEmpty()
                     ? Optional.of(spec.workspaceMount())
                     : Optional.empty())
-            .env(env)
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .diskLimit(disks.available() ? 0 : spec.limits().diskMb() * MEGABYTE)
             .processors(VisibleCpus.of(spec.limits().cpu()))
             .seccomp(!Containment.sharesHostFolders(spec));
@@ -222,12 +213,10 @@ record BootPlanner(
       boot.egress();
     }
     if (isolator.hasOwnKernel()) {
-      boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
+      boot.userThreads(spec.limits().threads());
     } else if (groups.enforceable().contains(LimitKind.THREADS)) {
       boot.processLimit(spec.limits().processes());
     }
-    spec.deadline().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
     return boot.build();
   }
 

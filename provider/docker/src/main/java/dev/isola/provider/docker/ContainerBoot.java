@@ -19,15 +19,11 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Starts a container and sends the boot record to its agent. */
 final class ContainerBoot {
-  private static final int RLIMIT_NPROC = 6;
-  private static final int RLIMIT_NOFILE = 7;
   private static final int HEADER = 8;
   private static final long MEGABYTE = 1 << 20;
   private static final int MAX_LENGTH = 1024;
@@ -42,24 +38,14 @@ final class ContainerBoot {
       SandboxSpec spec,
       ResolvedImage image,
       Secret secret) {
-    Map<String, String> env = new LinkedHashMap<>();
-    env.put("LANG", "C.UTF-8");
-    env.putAll(image.env());
-    env.put("ISOLA_SANDBOX", spec.id().value());
-    env.put("ISOLA_INSTANCE", instance.value());
-    env.putAll(spec.environment());
-    int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), secret)
+        BootRecord.forSpec(spec, instance.value(), secret, image.env())
             .socket(Path.of(ContainerPlan.SOCKET))
-            .cwd(spec.workingFolder())
             .user(spec.user().or(image::user))
             .workspace(
                 spec.workspacePath().isEmpty()
                     ? Optional.of(spec.workspaceMount())
                     : Optional.empty())
-            .env(env)
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .processors(VisibleCpus.of(spec.limits().cpu()))
             .seccomp(!Containment.sharesHostFolders(spec))
             .sudo();
@@ -70,12 +56,10 @@ final class ContainerBoot {
       boot.diskLimit(spec.limits().diskMb() * MEGABYTE);
     }
     if (variant.hasOwnKernel()) {
-      boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
+      boot.userThreads(spec.limits().threads());
     } else if (engineInfo.limits().contains(LimitKind.PROCESSES)) {
       boot.processLimit(spec.limits().processes());
     }
-    spec.deadline().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
     return boot.build();
   }
 

@@ -5,6 +5,7 @@ import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
@@ -24,6 +25,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Boots a sandbox as a plain process in a new folder, and declares nothing beyond that. */
@@ -66,16 +68,14 @@ final class ExampleBooter implements Booter {
   @Override
   public AgentProcess boot(BootRequest request) throws IOException {
     SandboxSpec spec = request.spec();
-    Files.createDirectory(request.record().workspace());
-    BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), request.record().secret())
+    SandboxRecord record = request.record();
+    Files.createDirectory(record.workspace());
+    BootRecord boot =
+        BootRecord.forSpec(spec, record.instance(), record.secret(), Map.of())
             .lock(request.folder().lock())
-            .confine(request.record().workspace(), spec.workspaceMount())
-            .cwd(spec.workingFolder())
-            .env(spec.environment());
-    spec.deadline().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
-    return starter.start(spec.id(), boot.build(), request.folder(), request.timeout());
+            .confine(record.workspace(), spec.workspaceMount())
+            .build();
+    return starter.start(spec.id(), boot, request.folder(), request.timeout());
   }
 
   @Override

@@ -21,7 +21,6 @@ import java.util.function.Supplier;
  * reached by a command that joins its standard streams to the agent's socket.
  */
 record RelayedAgent(Backend backend, InstanceId instance) {
-  private static final int RLIMIT_NOFILE = 7;
 
   /** The agent reads its boot record from standard input, prints a line and detaches. */
   private static final String START =
@@ -63,24 +62,13 @@ record RelayedAgent(Backend backend, InstanceId instance) {
   }
 
   private BootRecord bootRecord(SandboxSpec spec, BackendInfo info, Secret secret, String socket) {
-    Map<String, String> env = new LinkedHashMap<>();
-    env.put("LANG", "C.UTF-8");
-    env.put("ISOLA_SANDBOX", spec.id().value());
-    env.put("ISOLA_INSTANCE", instance.value());
-    env.putAll(spec.environment());
-    int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), secret)
+        BootRecord.forSpec(spec, instance.value(), secret, Map.of())
             .socket(Path.of(socket))
-            .cwd(spec.workingFolder())
-            .workspace(Optional.of(spec.workspaceMount()))
-            .env(env)
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors);
+            .workspace(Optional.of(spec.workspaceMount()));
     if (info.features().contains(SpecFeature.USERS)) {
       boot.user(spec.user());
     }
-    spec.deadline().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
     return boot.build();
   }
 }

@@ -19,7 +19,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  * to the agent.
  */
 record PodBoot(Cluster cluster, InstanceId instance) {
-  private static final int RLIMIT_NPROC = 6;
-  private static final int RLIMIT_NOFILE = 7;
   private static final long MEGABYTE = 1 << 20;
   private static final int MAX_LINE = 1024;
   private static final String READY = "ready";
@@ -40,22 +37,13 @@ record PodBoot(Cluster cluster, InstanceId instance) {
       List.of(PodPlan.AGENT, "--boot-bridge", PodPlan.SOCKET);
 
   BootRecord record(SandboxSpec spec, Secret secret, boolean ownKernel) {
-    Map<String, String> env = new LinkedHashMap<>();
-    env.put("ISOLA_SANDBOX", spec.id().value());
-    env.put("ISOLA_INSTANCE", instance.value());
-    env.put("LANG", "C.UTF-8");
-    env.putAll(spec.environment());
-    int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), secret)
+        BootRecord.forSpec(spec, instance.value(), secret, Map.of())
             .socket(Path.of(PodPlan.SOCKET))
-            .cwd(spec.workingFolder())
             .user(spec.user())
             .workspace(Optional.of(spec.workspaceMount()))
-            .env(env)
             .inheritEnvironment()
             .isolateNetwork()
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .processors(VisibleCpus.of(spec.limits().cpu()))
             .diskLimit(spec.limits().diskMb() * MEGABYTE)
             .seccomp(true)
@@ -64,12 +52,10 @@ record PodBoot(Cluster cluster, InstanceId instance) {
       boot.egress().resolvConf(NetworkRecord.FILTERED_RESOLV_CONF);
     }
     if (ownKernel) {
-      boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
+      boot.userThreads(spec.limits().threads());
     } else {
       boot.processLimit(spec.limits().processes());
     }
-    spec.deadline().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
     return boot.build();
   }
 

@@ -8,12 +8,9 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /** What the agent of a machine is told about its sandbox. */
 public final class MachineRecords {
-  private static final int RLIMIT_NOFILE = 7;
 
   /** A file system in memory gets half of it, as Linux does by default. */
   private static final long TMPFS_SHARE = 2;
@@ -37,20 +34,10 @@ public final class MachineRecords {
       Image image,
       String network,
       String resolvConf) {
-    Map<String, String> env = new LinkedHashMap<>();
-    env.put("LANG", "C.UTF-8");
-    env.putAll(image.env());
-    env.put("ISOLA_SANDBOX", spec.id().value());
-    env.put("ISOLA_INSTANCE", instance.value());
-    env.putAll(spec.environment());
-    int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), record.secret())
-            .cwd(spec.workingFolder())
+        BootRecord.forSpec(spec, instance.value(), record.secret(), image.env())
             .user(spec.user().or(image::user))
             .workspace(java.util.Optional.of(spec.workspaceMount()))
-            .env(env)
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .processLimit(spec.limits().processes())
             .threadLimit(KERNEL_THREADS + spec.limits().threads())
             .sudo()
@@ -66,8 +53,6 @@ public final class MachineRecords {
     for (VolumeMount mount : spec.volumes()) {
       boot.tmpfs(mount.destination(), spec.limits().memoryMb() * MEGABYTE / TMPFS_SHARE);
     }
-    spec.deadline().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
     return boot.build();
   }
 }

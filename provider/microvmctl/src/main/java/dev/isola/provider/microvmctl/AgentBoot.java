@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
  * verb costs a process.
  */
 final class AgentBoot {
-  private static final int RLIMIT_NOFILE = 7;
 
   /** A connection costs a process of the controller, perhaps on another machine. */
   private static final LinkTimeouts TIMEOUTS =
@@ -172,14 +171,13 @@ final class AgentBoot {
     env.put("ISOLA_SANDBOX", spec.id().value());
     env.put("ISOLA_INSTANCE", instance.value());
     env.putAll(spec.environment());
-    int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), record.secret())
             .socket(Path.of(socket(record)))
             .cwd(spec.workingFolder())
             .workspace(Optional.of(spec.workspaceMount()))
             .env(env)
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors);
+            .fileDescriptors(spec.limits().fileDescriptors());
     spec.deadline().ifPresent(boot::deadline);
     return boot.build();
   }

@@ -57,7 +57,6 @@ final class ProotBooter implements Booter {
 
   static final String NAME = "proot";
 
-  private static final int RLIMIT_NOFILE = 7;
   private static final int LISTEN_FD = 3;
 
   static final ProviderProfile PROFILE =
@@ -176,24 +175,13 @@ final class ProotBooter implements Booter {
   }
 
   private BootRecord record(BootRequest request, Optional<Image> image) {
-    SandboxSpec spec = request.spec();
     Map<String, String> env = new LinkedHashMap<>();
     env.put("HOME", "/home/user");
-    env.put("LANG", "C.UTF-8");
     image.ifPresent(found -> env.putAll(found.env()));
-    env.put("ISOLA_SANDBOX", spec.id().value());
-    env.put("ISOLA_INSTANCE", context.instance().value());
-    env.putAll(spec.environment());
-    int descriptors = spec.limits().fileDescriptors();
-    BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), request.record().secret())
-            .cwd(spec.workingFolder())
-            .env(env)
-            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
-            .hideNewSyscalls();
-    spec.deadline().ifPresent(boot::deadline);
-    spec.linger().ifPresent(boot::linger);
-    return boot.build();
+    return BootRecord.forSpec(
+            request.spec(), context.instance().value(), request.record().secret(), env)
+        .hideNewSyscalls()
+        .build();
   }
 
   @Override
