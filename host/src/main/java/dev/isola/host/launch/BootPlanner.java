@@ -71,13 +71,13 @@ record BootPlanner(
     Optional<Image> image = image(spec, folder);
     String runtime = isolator.checkpoints().map(Checkpoints::runtime).orElse("");
     SandboxShape.of(spec, image, runtime, agent.path()).write(folder.path());
-    ChangeTrackingRecord.write(folder, spec, isolator.hasOwnKernel() ? Optional.empty() : image);
+    ChangeTrackingRecord.write(folder, spec, isolator.kernel().trackedImage(image));
     LaunchPlan plan = new LaunchPlan();
     plan.step("spread", folder.path() + "/..");
     plan.step("spread", layers.folder().toString());
 
     ControlGroup group = groups.group(context.instance(), spec.id());
-    group.create(isolator.hasOwnKernel() ? KernelOverhead.addTo(spec.limits()) : spec.limits());
+    group.create(isolator.kernel().groupLimits(spec.limits()));
     Optional<IoLimit> throughput = io.limit(context.dataFolder());
     if (throughput.isPresent()) {
       group.limitIo(throughput.get());
@@ -85,21 +85,26 @@ record BootPlanner(
     group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
     plan.step("kept", folder.record().toString(), SandboxRecord.STOPPED);
     plan.step("score", AGENT_SCORE);
-    if (groups.enforceable().contains(LimitKind.CPU) && !isolator.hasOwnKernel()) {
-      plan.step("priority", AGENT_PRIORITY);
+    List<String> words = new ArrayList<>(List.of(SandboxRoot.AGENT, "--report"));
+    int descriptor = Isolator.FIRST_DESCRIPTOR;
+    boolean hostKernel = isolator.kernel() == SandboxKernel.HOST;
+    if (hostKernel) {
+      if (groups.enforceable().contains(LimitKind.CPU)) {
+        plan.step("priority", AGENT_PRIORITY);
+      }
+      // Names the sandbox for an operator who lists processes. A kernel in user space hides them,
+      // and
+      // a sandbox that continues in it as another one must have the same command line.
+      words.addAll(
+          List.of("--instance", context.instance().value(), "--sandbox", spec.id().value()));
+      descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
+      descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
     }
-
-    List<String> words = agentWords(spec.id());
     if (disks.available()) {
       words.add("--own-disk");
     }
     words.addAll(
         List.of("--dial", "unix:" + Isolator.SOCKET_FOLDER + "/" + AgentSocketFolder.SOCKET));
-    int descriptor = Isolator.FIRST_DESCRIPTOR;
-    if (!isolator.hasOwnKernel()) {
-      descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
-      descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
-    }
     new SandboxRoot(
             spec,
             folder,
@@ -111,14 +116,13 @@ record BootPlanner(
             disks,
             image.isEmpty() ? subordinates.pair() : Optional.empty(),
             resolvConf(network.mode()),
-            !isolator.hasOwnKernel() && KernelObjectLimits.areEnforceable())
+            isolator.kernel().sharesObjectQuota())
         .plan(plan, layers, booting.layers());
-    if (!isolator.hasOwnKernel()) {
-      SysfsView.plan(plan, group, users, spec.limits().cpu());
-    }
     String socketFolder = new AgentSocketFolder(folder, users).path().toString();
     plan.step("bind", socketFolder, Isolator.SOCKET_FOLDER, "ro");
-    if (isolator.hasOwnKernel()) {
+    if (hostKernel) {
+      SysfsView.plan(plan, group, users, spec.limits().cpu());
+    } else {
       plan.step("beside", new WritableLayer(folder).path().toString(), "layer");
       plan.step("beside", socketFolder, "run");
     }
@@ -167,18 +171,6 @@ record BootPlanner(
     return Optional.of(images.acquire(name.get(), spec.id(), folder.path()));
   }
 
-  /**
-   * Names the sandbox for an operator who lists the processes of the host. A sandbox that continues
-   * as another one must have the same command line; the host does not see it there.
-   */
-  private List<String> agentWords(SandboxId id) {
-    List<String> words = new ArrayList<>(List.of(SandboxRoot.AGENT, "--report"));
-    if (!isolator.hasOwnKernel()) {
-      words.addAll(List.of("--instance", context.instance().value(), "--sandbox", id.value()));
-    }
-    return words;
-  }
-
   private static int events(
       LaunchPlan plan, List<String> agent, String option, Optional<Path> file, int descriptor) {
     if (file.isEmpty()) {
@@ -212,11 +204,7 @@ record BootPlanner(
     if (spec.network().isFiltered()) {
       boot.egress();
     }
-    if (isolator.hasOwnKernel()) {
-      boot.userThreads(spec.limits().threads());
-    } else if (groups.enforceable().contains(LimitKind.THREADS)) {
-      boot.processLimit(spec.limits().processes());
-    }
+    isolator.kernel().limitProcesses(boot, spec.limits(), groups.enforceable());
     return boot.build();
   }
 

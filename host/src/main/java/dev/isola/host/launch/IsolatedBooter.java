@@ -33,7 +33,6 @@ import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.exec.Exit;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
@@ -210,15 +209,7 @@ public final class IsolatedBooter implements Booter {
     if (disks.available()) {
       kinds.add(LimitKind.DISK);
     }
-    kinds.addAll(groups.enforceable());
-    if (isolator.hasOwnKernel()) {
-      kinds.remove(LimitKind.THREADS);
-    } else if (kinds.contains(LimitKind.THREADS)) {
-      kinds.add(LimitKind.PROCESSES);
-    }
-    if (isolator.hasOwnKernel() || KernelObjectLimits.areEnforceable()) {
-      kinds.add(LimitKind.KERNEL_OBJECTS); // a kernel in user space has its own objects
-    }
+    kinds.addAll(isolator.kernel().enforced(groups.enforceable()));
     if (isolator.supportsBridge() && bridge.limitsBandwidth()) {
       kinds.add(LimitKind.BANDWIDTH);
     }
@@ -242,10 +233,9 @@ public final class IsolatedBooter implements Booter {
     return CgroupFreezer.find(groups, context.instance());
   }
 
-  /** A kernel in user space does not see mounts that are added to its namespaces later. */
   @Override
   public Optional<WorkspaceForker> forker() {
-    return isolator.hasOwnKernel() ? Optional.empty() : Optional.of(commit);
+    return isolator.kernel() == SandboxKernel.HOST ? Optional.of(commit) : Optional.empty();
   }
 
   @Override
@@ -311,7 +301,8 @@ public final class IsolatedBooter implements Booter {
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
       throws IOException {
     return new AgentSocketFolder(folder, planner.users(id, folder))
-        .bind(alive, isolator.hasOwnKernel() ? Optional.empty() : Optional.of(agent));
+        .bind(
+            alive, isolator.kernel() == SandboxKernel.HOST ? Optional.of(agent) : Optional.empty());
   }
 
   @Override
@@ -371,14 +362,8 @@ public final class IsolatedBooter implements Booter {
     sandbox
         .filtered(() -> NetworkRecord.isFiltered(folder))
         .changeTracking(() -> Optional.of(ChangeTrackingRecord.read(folder)))
-        .observedExit(() -> observedExit(id))
+        .observedExit(() -> isolator.kernel().observedExit(groups.group(context.instance(), id)))
         .usageDecorator(agentUsage -> adjustUsage(id, agentUsage));
-  }
-
-  private Optional<Exit> observedExit(SandboxId id) {
-    return isolator.hasOwnKernel() && groups.group(context.instance(), id).outOfMemoryKills() > 0
-        ? Optional.of(new Exit.OutOfMemory())
-        : Optional.empty();
   }
 
   @Override

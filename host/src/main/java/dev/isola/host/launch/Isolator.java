@@ -98,12 +98,9 @@ public interface Isolator {
   /** Reports whether the isolator works on this host. Fast; leaves nothing behind. */
   Health health();
 
-  /**
-   * Reports whether a sandbox has a kernel in user space and is a single program to the host. The
-   * host cannot count the processes of such a sandbox, and running out of memory ends all of it.
-   */
-  default boolean hasOwnKernel() {
-    return false;
+  /** Returns the kernel that the processes of a sandbox run on. */
+  default SandboxKernel kernel() {
+    return SandboxKernel.HOST;
   }
 
   /** Reports whether the isolator works without root. */

@@ -3,7 +3,7 @@ package dev.isola.provider.docker;
 import dev.isola.codec.json.Json;
 import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.launch.Containment;
-import dev.isola.host.launch.KernelOverhead;
+import dev.isola.host.launch.SandboxKernel;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
@@ -183,7 +183,7 @@ record ContainerPlan(
 
   private ResourceLimits limits() {
     return variant.guest() == EngineVariant.ExpectedKernel.GVISOR
-        ? KernelOverhead.addTo(spec.limits())
+        ? SandboxKernel.USER_SPACE.groupLimits(spec.limits())
         : spec.limits();
   }
 

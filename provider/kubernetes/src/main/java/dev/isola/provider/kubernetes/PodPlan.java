@@ -2,7 +2,7 @@ package dev.isola.provider.kubernetes;
 
 import dev.isola.codec.json.Json;
 import dev.isola.host.launch.Containment;
-import dev.isola.host.launch.KernelOverhead;
+import dev.isola.host.launch.SandboxKernel;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.NetworkMode;
@@ -185,7 +185,7 @@ record PodPlan(
   private Map<String, Object> resources() {
     ResourceLimits limits =
         isolation.runtime() == PodRuntime.GVISOR
-            ? KernelOverhead.addTo(spec.limits())
+            ? SandboxKernel.USER_SPACE.groupLimits(spec.limits())
             : spec.limits();
     String memory = limits.memoryMb() + "Mi";
     return Map.of(

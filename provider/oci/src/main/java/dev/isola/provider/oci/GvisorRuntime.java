@@ -8,6 +8,7 @@ import dev.isola.host.launch.Isolator.RunningSandbox;
 import dev.isola.host.launch.Isolator.StagedSandbox;
 import dev.isola.host.launch.Isolator.Traits;
 import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.launch.SandboxKernel;
 import dev.isola.host.program.GvisorRelease;
 import dev.isola.host.program.Version;
 import dev.isola.host.program.Vulnerability;
@@ -176,8 +177,8 @@ final class GvisorRuntime implements OciRuntime {
   }
 
   @Override
-  public boolean hasOwnKernel() {
-    return true;
+  public SandboxKernel kernel() {
+    return SandboxKernel.USER_SPACE;
   }
 
   /** It configures its network only at startup. */

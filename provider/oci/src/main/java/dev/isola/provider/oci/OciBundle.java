@@ -4,6 +4,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.StagedSandbox;
+import dev.isola.host.launch.SandboxKernel;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.launch.SystemCalls;
 import dev.isola.spi.spec.NetworkMode;
@@ -32,14 +33,14 @@ final class OciBundle {
   /**
    * @param readOnly whether the runtime makes the root read-only
    * @param mounts mounts in addition to the default ones
-   * @param hostKernel whether processes run on the host's kernel: then the runtime installs a
-   *     seccomp filter and joins the user namespace that the launcher limited
+   * @param kernel on that of the host, the runtime installs a seccomp filter and joins the user
+   *     namespace that the launcher limited
    * @param users whether the runtime enters a user namespace; otherwise it is already in it
    */
   static String of(
       StagedSandbox staged,
       boolean readOnly,
-      boolean hostKernel,
+      SandboxKernel kernel,
       boolean users,
       List<Map<String, Object>> mounts) {
     return Json.text(
@@ -51,16 +52,16 @@ final class OciBundle {
             "root",
             ordered("path", Isolator.STAGED_ROOT, "readonly", readOnly),
             "process",
-            process(staged, hostKernel),
+            process(staged, kernel),
             "mounts",
             mounts(mounts),
             "linux",
-            linux(staged, hostKernel, users)));
+            linux(staged, kernel, users)));
   }
 
-  private static Map<String, Object> process(StagedSandbox staged, boolean hostKernel) {
+  private static Map<String, Object> process(StagedSandbox staged, SandboxKernel kernel) {
     List<String> capabilities = new ArrayList<>(Containment.capabilities(staged.network()));
-    if (staged.network() == NetworkMode.FILTERED && !hostKernel) {
+    if (staged.network() == NetworkMode.FILTERED && kernel == SandboxKernel.USER_SPACE) {
       capabilities.add(
           "CAP_NET_RAW"); // gVisor has iptables on raw sockets only; the agent drops it
     }
@@ -111,7 +112,7 @@ final class OciBundle {
   }
 
   private static Map<String, Object> linux(
-      StagedSandbox staged, boolean hostKernel, boolean users) {
+      StagedSandbox staged, SandboxKernel kernel, boolean users) {
     List<Object> namespaces = new ArrayList<>();
     for (String type : List.of("pid", "mount", "ipc", "uts", "cgroup")) {
       namespaces.add(Map.of("type", type));
@@ -127,12 +128,12 @@ final class OciBundle {
             Containment.MASKED,
             "readonlyPaths",
             Containment.READ_ONLY);
-    if (hostKernel) {
+    if (kernel == SandboxKernel.HOST) {
       linux.put("seccomp", seccomp());
     }
     if (users) {
       namespaces.add(
-          hostKernel
+          kernel == SandboxKernel.HOST
               ? ordered("type", "user", "path", Isolator.STAGED_USERS)
               : Map.of("type", "user"));
       List<Object> range =

@@ -3,6 +3,7 @@ package dev.isola.provider.oci;
 import dev.isola.host.launch.Checkpoints;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.launch.SandboxKernel;
 import dev.isola.host.program.Version;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
@@ -37,8 +38,8 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
-  public boolean hasOwnKernel() {
-    return runtime.hasOwnKernel();
+  public SandboxKernel kernel() {
+    return runtime.kernel();
   }
 
   @Override
@@ -74,7 +75,7 @@ final class OciIsolator implements Isolator {
         OciBundle.of(
             staged,
             readOnly,
-            !runtime.hasOwnKernel(),
+            runtime.kernel(),
             users,
             runtime.mounts(staged, probe.version().orElse(Version.of("0")))));
     if (users && checkpoints().isPresent()) { // one that starts as another user is not saved

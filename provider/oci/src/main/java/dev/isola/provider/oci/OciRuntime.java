@@ -5,6 +5,7 @@ import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.RunningSandbox;
 import dev.isola.host.launch.Isolator.StagedSandbox;
 import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.launch.SandboxKernel;
 import dev.isola.host.program.KnownVulnerabilities;
 import dev.isola.host.program.Version;
 import dev.isola.host.program.Vulnerability;
@@ -94,9 +95,9 @@ interface OciRuntime {
     return false;
   }
 
-  /** See {@link Isolator#hasOwnKernel}. */
-  default boolean hasOwnKernel() {
-    return false;
+  /** See {@link Isolator#kernel}. */
+  default SandboxKernel kernel() {
+    return SandboxKernel.HOST;
   }
 
   /** See {@link Isolator#supportsBridge}. */

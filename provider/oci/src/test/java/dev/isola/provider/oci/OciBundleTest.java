@@ -3,6 +3,7 @@ package dev.isola.provider.oci;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.launch.Isolator.StagedSandbox;
+import dev.isola.host.launch.SandboxKernel;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.spi.SandboxId;
@@ -24,7 +25,7 @@ class OciBundleTest {
             !readOnly,
             List.of("/.isola/agent", "--say", "\"hi\""),
             3);
-    return OciBundle.of(staged, readOnly, true, users, List.of());
+    return OciBundle.of(staged, readOnly, SandboxKernel.HOST, users, List.of());
   }
 
   @Test
