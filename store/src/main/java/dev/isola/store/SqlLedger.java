@@ -27,8 +27,8 @@ final class SqlLedger implements Ledger {
           new SqlEvents(database),
           new SqlIdempotencyKeys(database, keepKeys),
           new SqlSettings(database),
-          new SqlVolumes(database),
-          new SqlTemplates(database),
+          new VolumeEntries(database),
+          new TemplateEntries(database),
           new SqlServers(database));
     }
   }
