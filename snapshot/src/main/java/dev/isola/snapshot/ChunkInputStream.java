@@ -1,6 +1,9 @@
 package dev.isola.snapshot;
 
 import dev.isola.snapshot.chunk.ChunkId;
+import dev.isola.snapshot.chunk.ChunkReader;
+import dev.isola.snapshot.failpoint.FailpointListener;
+import dev.isola.snapshot.failpoint.SnapshotFailpoint;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
@@ -9,20 +12,16 @@ import java.util.Iterator;
 /** The content of a file, read chunk by chunk. Holes are read as zeros. */
 final class ChunkInputStream extends InputStream {
   private final Iterator<ChunkId> rest;
-  private final Source source;
+  private final ChunkReader chunks;
+  private final FailpointListener failpoints;
   private byte[] chunk = new byte[0];
   private int at;
   private long zeros;
 
-  /** Reads a verified chunk. */
-  @FunctionalInterface
-  interface Source {
-    byte[] read(ChunkId id) throws IOException;
-  }
-
-  ChunkInputStream(Iterator<ChunkId> rest, Source source) {
+  ChunkInputStream(Iterator<ChunkId> rest, ChunkReader chunks, FailpointListener failpoints) {
     this.rest = rest;
-    this.source = source;
+    this.chunks = chunks;
+    this.failpoints = failpoints;
   }
 
   @Override
@@ -80,7 +79,8 @@ final class ChunkInputStream extends InputStream {
       if (next.isHole()) {
         zeros = next.holeLength();
       } else {
-        chunk = source.read(next);
+        failpoints.reached(SnapshotFailpoint.RESTORE_READ);
+        chunk = chunks.read(next);
         at = 0;
       }
     }

@@ -5,7 +5,6 @@ import dev.isola.snapshot.chunk.ChunkReader;
 import dev.isola.snapshot.chunk.ChunkStore;
 import dev.isola.snapshot.chunk.DamagedException;
 import dev.isola.snapshot.failpoint.FailpointListener;
-import dev.isola.snapshot.failpoint.SnapshotFailpoint;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.snapshot.manifest.SnapshotEntry;
 import java.io.InputStream;
@@ -150,10 +149,8 @@ public final class SnapshotReader implements AutoCloseable {
   private InputStream content(List<ChunkId> from) {
     return new ChunkInputStream(
         from.size() > ChunkStore.MAX_LOOKUP ? new SlicedChunks(from) : from.iterator(),
-        chunk -> {
-          failpoints.reached(SnapshotFailpoint.RESTORE_READ);
-          return chunks.read(chunk);
-        });
+        chunks,
+        failpoints);
   }
 
   /** The chunks of a large file, of which some are prepared at a time. */

@@ -1,5 +1,6 @@
 package dev.isola.provider.http;
 
+import dev.isola.provider.http.client.BackendCall;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,20 +9,17 @@ import java.io.InputStream;
 final class PagedContent extends InputStream {
   private static final int PART = 4 << 20;
 
-  /** Reads a part of the file; shorter at its end. */
-  interface Source {
-    byte[] read(long offset, int length);
-  }
-
-  private final Source source;
+  private final SimpleSandbox sandbox;
+  private final String route;
   private long offset;
   private long left;
   private byte[] part = new byte[0];
   private int used;
 
   /** Fetches the first part, so that the caller learns of an error at once. */
-  PagedContent(long offset, long length, Source source) {
-    this.source = source;
+  PagedContent(SimpleSandbox sandbox, String route, long offset, long length) {
+    this.sandbox = sandbox;
+    this.route = route;
     this.offset = offset;
     this.left = length;
     fetch();
@@ -30,7 +28,16 @@ final class PagedContent extends InputStream {
   private void fetch() {
     if (left > 0) {
       int most = (int) Math.min(left, PART);
-      part = source.read(offset, most);
+      String range = route + "&offset=" + offset + "&length=" + most;
+      part =
+          sandbox.call(
+              () ->
+                  sandbox
+                      .backend()
+                      .client()
+                      .bytes(
+                          BackendCall.getBytes("read", range, most),
+                          sandbox.backend().longTimeout()));
       used = 0;
       offset += part.length;
       left = part.length < most ? 0 : left - part.length;

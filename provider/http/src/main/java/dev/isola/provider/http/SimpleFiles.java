@@ -52,20 +52,11 @@ final class SimpleFiles extends ScriptedFiles {
   @Override
   public InputStream read(String path, ReadRange range) {
     FileInfo info = statFile(path);
-    String route = route("files", absolute(path));
     return new PagedContent(
+        sandbox,
+        route("files", absolute(path)),
         range.offset(),
-        Math.min(range.length(), Math.max(0, info.size() - range.offset())),
-        (offset, length) ->
-            sandbox.call(
-                () ->
-                    sandbox
-                        .backend()
-                        .client()
-                        .bytes(
-                            BackendCall.getBytes(
-                                "read", route + "&offset=" + offset + "&length=" + length, length),
-                            sandbox.backend().longTimeout())));
+        Math.min(range.length(), Math.max(0, info.size() - range.offset())));
   }
 
   /** Reads all of the content first, so that content that fails replaces nothing. */

@@ -12,29 +12,29 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
 /** The address of an engine. */
 public sealed interface EngineAddress {
-  /** Opens a new connection. Blocks until it is established; the caller enforces the timeout. */
-  HttpTransport connect(Opening opening) throws IOException;
+  /**
+   * Opens a new connection. Blocks until it is established; the caller enforces the timeout.
+   *
+   * @param opened receives what to close in order to abort the attempt
+   */
+  HttpTransport connect(Consumer<AutoCloseable> opened) throws IOException;
 
   /** Tells whether the engine can access folders of this host. */
   boolean local();
 
-  /** Receives the resource to close in order to abort a connection attempt. */
-  interface Opening {
-    void opened(AutoCloseable socket);
-  }
-
   /** A unix socket. */
   record Unix(Path path) implements EngineAddress {
     @Override
-    public HttpTransport connect(Opening opening) throws IOException {
+    public HttpTransport connect(Consumer<AutoCloseable> opened) throws IOException {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-      opening.opened(channel);
+      opened.accept(channel);
       try {
         channel.connect(UnixDomainSocketAddress.of(path));
         return new ChannelTransport(channel);
@@ -62,9 +62,9 @@ public sealed interface EngineAddress {
    */
   record Tcp(String host, int port, Optional<SSLContext> tls) implements EngineAddress {
     @Override
-    public HttpTransport connect(Opening opening) throws IOException {
+    public HttpTransport connect(Consumer<AutoCloseable> opened) throws IOException {
       SocketChannel channel = SocketChannel.open();
-      opening.opened(channel);
+      opened.accept(channel);
       try {
         channel.connect(new InetSocketAddress(host, port));
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -75,7 +75,7 @@ public sealed interface EngineAddress {
         SSLSocket socket =
             (SSLSocket)
                 tls.get().getSocketFactory().createSocket(channel.socket(), host, port, true);
-        opening.opened(socket);
+        opened.accept(socket);
         SSLParameters parameters = socket.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         socket.setSSLParameters(parameters);

@@ -39,18 +39,6 @@ public final class ScriptRunner {
     }
   }
 
-  /** A script whose output is read while it runs. */
-  public interface RunningScript extends AutoCloseable {
-    /** Waits for more output; empty at the end. */
-    Optional<byte[]> next();
-
-    /** Returns the result after all output was read. */
-    ScriptResult result();
-
-    @Override
-    void close();
-  }
-
   /** Runs a script as the sandbox's user. */
   public ScriptResult run(String script, String... args) {
     return run(script, context.user(), List.of(args));
@@ -100,22 +88,23 @@ public final class ScriptRunner {
             Optional.empty(),
             timeout);
     try {
-      return new StreamedScript(ProcessStream.start(context.envd(), start, executionUser.name()));
+      return new RunningScript(ProcessStream.start(context.envd(), start, executionUser.name()));
     } catch (RpcError e) {
       throw CommandStarter.refused(context, e, user);
     }
   }
 
-  private final class StreamedScript implements RunningScript {
+  /** A script whose output is read while it runs. */
+  public final class RunningScript implements AutoCloseable {
     private final ProcessStream stream;
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
     private Optional<Exit> exit = Optional.empty();
 
-    StreamedScript(ProcessStream stream) {
+    private RunningScript(ProcessStream stream) {
       this.stream = stream;
     }
 
-    @Override
+    /** Waits for more output; empty at the end. */
     public Optional<byte[]> next() {
       while (exit.isEmpty()) {
         switch (event()) {
@@ -142,7 +131,7 @@ public final class ScriptRunner {
       }
     }
 
-    @Override
+    /** Returns the result after all output was read. */
     public ScriptResult result() {
       return new ScriptResult(
           exit.map(Exit::shellCode).orElse(0), Bytes.utf8(""), err.toString(UTF_8));
