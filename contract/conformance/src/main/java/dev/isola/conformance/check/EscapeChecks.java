@@ -1,7 +1,6 @@
 package dev.isola.conformance.check;
 
 import dev.isola.conformance.CheckCase;
-import dev.isola.conformance.CheckSource;
 import dev.isola.conformance.escape.EscapeProbe;
 import dev.isola.conformance.escape.EscapeProbes;
 import java.util.List;
@@ -10,13 +9,17 @@ import java.util.List;
  * Checks that a sandbox is as isolated as its provider declares, with one check for each escape
  * probe. A probe that fails on the bare host as well proves nothing and is not run.
  */
-public final class EscapeChecks implements CheckSource {
+public final class EscapeChecks {
   /** The requirement that declarations are true; isolation is a declaration. */
   private static final String DECLARED = "P8";
 
   private static final String NETWORK = "S3";
 
-  @Override
+  /**
+   * Returns a check for each probe, with its name.
+   *
+   * @param group the group of the checks
+   */
   public List<CheckCase> checks(String group) {
     return EscapeProbes.all().stream()
         .map(

@@ -3,7 +3,7 @@ package dev.isola.conformance.kit;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckContext;
-import dev.isola.conformance.CheckSource;
+import dev.isola.conformance.check.EscapeChecks;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -30,8 +30,8 @@ public final class ConformanceKit {
   }
 
   private static Stream<CheckCase> checksOf(Object owner) {
-    if (owner instanceof CheckSource source) {
-      return source.checks(groupOf(owner)).stream();
+    if (owner instanceof EscapeChecks escapes) {
+      return escapes.checks(groupOf(owner)).stream();
     }
     return Arrays.stream(owner.getClass().getDeclaredMethods())
         .filter(method -> method.isAnnotationPresent(Check.class))
