@@ -14,7 +14,10 @@ public interface Interception {
     SocketChannel dial() throws IOException;
   }
 
-  /** Is told about requests. */
+  /**
+   * Is told about requests. An interface, because the gate that records them is hidden from what
+   * intercepts.
+   */
   interface RequestObserver {
     void denied(String method, String path, String reason);
 

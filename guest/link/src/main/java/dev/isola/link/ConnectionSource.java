@@ -5,7 +5,10 @@ import java.time.Duration;
 
 /** Provides authenticated connections to one agent. */
 interface ConnectionSource extends AutoCloseable {
-  /** The handshake with the agent, which takes a limited time. */
+  /**
+   * The handshake with the agent, which takes a limited time. An interface, because the client that
+   * performs it owns the source of its connections.
+   */
   @FunctionalInterface
   interface Authentication {
     AgentConnection perform(AgentChannel channel, Duration timeout) throws IOException;

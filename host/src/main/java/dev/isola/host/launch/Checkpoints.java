@@ -8,7 +8,8 @@ import java.util.Optional;
 
 /**
  * How a runtime saves a running sandbox and restores it as another one. The runtime's state is kept
- * in a folder of the sandbox, which is next to its root when the runtime is called.
+ * in a folder of the sandbox, which is next to its root when the runtime is called. An interface,
+ * because the one runtime that can do this, gVisor's, belongs to a provider.
  */
 public interface Checkpoints {
   /** Where the launcher provides the folder with the saved processes. */

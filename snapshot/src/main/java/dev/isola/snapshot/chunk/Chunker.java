@@ -41,7 +41,10 @@ public final class Chunker {
   private int begin;
   private int end;
 
-  /** Receives chunks and holes in order. */
+  /**
+   * Receives chunks and holes in order. An interface, so that finding the boundaries, which must
+   * never change, knows nothing of what happens to the chunks.
+   */
   public interface ChunkSink {
     /** Receives a chunk; the sink owns the array. */
     void chunk(byte[] bytes) throws IOException;
