@@ -124,8 +124,8 @@ public final class HealthMonitor implements AutoCloseable {
 
   /**
    * Returns {@link #awaitFirstProbes()}. If the result is not sufficient and the first probe of a
-   * provider is still pending, waits for it: on a machine that has just booted, a working provider
-   * may exceed its timeout. Does not wait once the startup grace period is over.
+   * provider is still pending, waits for it: on a machine that has just booted, or is busy, a
+   * working provider may exceed its timeout. Does not wait once the startup grace period is over.
    *
    * @param sufficient tests whether the caller can work with the statuses
    */
@@ -189,14 +189,14 @@ public final class HealthMonitor implements AutoCloseable {
 
   private void refresh(ProviderProbe probe) {
     try {
-      runProbe(probe, false);
+      probe.run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the caller of refresh() has been interrupted
     }
   }
 
   private void startProbing(String name, Provider provider) {
-    ProviderProbe probe = new ProviderProbe(name, provider, schedule.timeout(), clock);
+    ProviderProbe probe = new ProviderProbe(name, provider, schedule, clock, this::record);
     probes.add(probe);
     threads.add(
         Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> probeForever(probe)));
@@ -204,16 +204,23 @@ public final class HealthMonitor implements AutoCloseable {
 
   private void probeForever(ProviderProbe probe) {
     try {
-      runProbe(probe, true);
+      probe.run();
+      markSlow(probe.name(), probe.isPending());
       firstProbes.countDown();
-      if (probe.isPending()) {
-        probe.awaitPending(STARTUP_GRACE);
-        runProbe(probe, false);
-        markSlow(probe.name(), false);
-      }
+      probe.awaitPending(STARTUP_GRACE);
+      markSlow(probe.name(), false);
+      boolean late = probe.isPending();
       while (true) {
         sleeper.sleep(schedule.nextDelay(random));
-        runProbe(probe, false);
+        probe.run();
+        if (probe.isPending() && !late) {
+          log.info(
+              "provider "
+                  + probe.name()
+                  + " has not answered a health probe in time; its last answer counts until it"
+                  + " does");
+        }
+        late = probe.isPending();
       }
     } catch (InterruptedException e) {
       // The monitor was closed; release callers that still wait for the first probes.
@@ -221,19 +228,6 @@ public final class HealthMonitor implements AutoCloseable {
       markSlow(probe.name(), false);
     } finally {
       probe.stop();
-    }
-  }
-
-  /** Probes once. No failure ends the probing of a provider. */
-  private void runProbe(ProviderProbe probe, boolean start) throws InterruptedException {
-    try {
-      ProviderStatus answer = probe.run();
-      if (start && probe.isPending()) {
-        markSlow(probe.name(), true);
-      }
-      record(answer);
-    } catch (RuntimeException | Error e) {
-      log.warning("the result of a health probe could not be recorded: " + e);
     }
   }
 
@@ -251,12 +245,21 @@ public final class HealthMonitor implements AutoCloseable {
     }
   }
 
+  /** Records a status. No failure ends the probing of a provider. */
+  private void record(ProviderStatus now) {
+    try {
+      change(now);
+    } catch (RuntimeException | Error e) {
+      log.warning("the result of a health probe could not be recorded: " + e);
+    }
+  }
+
   /**
    * Records a status. A provider that becomes unhealthy is logged as a warning. One that never was
    * healthy is not: most machines lack most backends, and {@code isola doctor} reports which and
    * why.
    */
-  private void record(ProviderStatus now) {
+  private void change(ProviderStatus now) {
     lock.lock();
     try {
       ProviderStatus before = statuses.put(now.name(), now);

@@ -7,7 +7,8 @@ import java.util.random.RandomGenerator;
  * The interval and timeout of health probes. The interval is jittered, so that many servers, or
  * many providers of one server, do not probe at the same time.
  *
- * @param timeout the time after which a provider that has not answered is unhealthy
+ * @param timeout how long a probe is waited for; until a slower one is answered, the last answer
+ *     counts
  */
 public record ProbeSchedule(Duration interval, Duration timeout) {
   public static final ProbeSchedule DEFAULT =
@@ -15,6 +16,14 @@ public record ProbeSchedule(Duration interval, Duration timeout) {
 
   /** The maximum relative deviation from the interval. */
   static final double JITTER = 0.1;
+
+  /** How many timeouts a probe may take before the provider is unhealthy. */
+  private static final int SILENT_TIMEOUTS = 12;
+
+  /** Returns how long a probe may be unanswered before the last answer counts no longer. */
+  Duration silence() {
+    return timeout.multipliedBy(SILENT_TIMEOUTS);
+  }
 
   /** Returns the delay before the next probe. */
   Duration nextDelay(RandomGenerator random) {

@@ -18,7 +18,9 @@ public record HostProgram(Path path) {
       "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
   private static final int MAX_OUTPUT_LENGTH = 2048;
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+  /** A busy machine may take seconds to start a program, which says nothing about the program. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   /**
    * The result of a run.

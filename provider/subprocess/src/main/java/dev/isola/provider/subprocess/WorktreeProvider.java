@@ -39,7 +39,7 @@ final class WorktreeProvider implements Provider {
   static final String NAME = "worktree";
 
   private static final String SUFFIX = ".repository";
-  private static final Duration HEALTH_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration HEALTH_TIMEOUT = Duration.ofSeconds(30);
 
   private final ProviderConfig config;
   private final ProviderContext context;
