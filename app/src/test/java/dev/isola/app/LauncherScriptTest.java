@@ -145,7 +145,7 @@ class LauncherScriptTest {
     return Files.readAllLines(clone.resolve("maven-calls"));
   }
 
-  /** Issue 41, 11: a server without memory stayed alive and answered nothing. */
+  /** Second audit, finding 11: a server without memory stayed alive and answered nothing. */
   @ParameterizedTest
   @ValueSource(strings = {"serve", "microvmctl", "mcp", "conformance"})
   void processWithoutMemoryEnds(String command) throws Exception {

@@ -43,6 +43,7 @@ final class EngineSnapshots implements AutoCloseable {
             records.events,
             telemetry.instrumentation,
             context.clock(),
+            System::nanoTime,
             context.log());
     images =
         new SnapshotImages(store, context.registry(), telemetry.instrumentation, context.log());

@@ -35,7 +35,10 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Issue 41, 16: the traffic of a filtered sandbox is that of the connections which Isola makes. */
+/**
+ * Second audit, finding 16: the traffic of a filtered sandbox is that of the connections which
+ * Isola makes.
+ */
 class FilteredUsageTest {
   private static final int SENT = 1000;
   private static final int RECEIVED = 300_000;

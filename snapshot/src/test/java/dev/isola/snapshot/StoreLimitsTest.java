@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Issue 41, 11 and 14: what one hostile tree may take of the store, and how long others wait. */
+/**
+ * Second audit, findings 11 and 14: what one hostile tree may take of the store, and how long
+ * others wait.
+ */
 @Timeout(600)
 class StoreLimitsTest {
   private static final long TERABYTE = 1L << 40;

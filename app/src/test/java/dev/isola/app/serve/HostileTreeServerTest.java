@@ -39,8 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Issue 41, 11 and 14: sandboxes with trees that are larger than the heap of the server are
- * captured and suspended, while the server answers and another sandbox is captured.
+ * Second audit, findings 11 and 14: sandboxes with trees that are larger than the heap of the
+ * server are captured and suspended, while the server answers and another sandbox is captured.
  */
 @Tag("long")
 class HostileTreeServerTest {

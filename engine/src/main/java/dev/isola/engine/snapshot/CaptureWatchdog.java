@@ -43,8 +43,8 @@ final class CaptureWatchdog {
    * @param what what is read, for the message
    * @param othersWait whether other snapshots wait for the store
    */
-  CaptureWatchdog(String what, BooleanSupplier othersWait) {
-    this(what, othersWait, System::nanoTime, INTERVAL);
+  CaptureWatchdog(String what, BooleanSupplier othersWait, LongSupplier nanoTime) {
+    this(what, othersWait, nanoTime, INTERVAL);
   }
 
   CaptureWatchdog(

@@ -46,6 +46,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /** Takes, lists and removes snapshots of sandboxes. Thread-safe. */
@@ -60,8 +61,12 @@ public final class SnapshotService {
   private final EventLog events;
   private final Instrumentation instrumentation;
   private final InstantSource clock;
+  private final LongSupplier nanoTime;
   private final Log log;
 
+  /**
+   * @param nanoTime what the time of a capture is measured with
+   */
   public SnapshotService(
       LazySnapshotStore store,
       SandboxRecorder recorder,
@@ -70,6 +75,7 @@ public final class SnapshotService {
       EventLog events,
       Instrumentation instrumentation,
       InstantSource clock,
+      LongSupplier nanoTime,
       Log log) {
     this.store = store;
     this.recorder = recorder;
@@ -78,6 +84,7 @@ public final class SnapshotService {
     this.events = events;
     this.instrumentation = instrumentation;
     this.clock = clock;
+    this.nanoTime = nanoTime;
     this.log = log;
   }
 
@@ -104,19 +111,43 @@ public final class SnapshotService {
                   case FILESYSTEM -> capture(entry, request);
                   case MEMORY -> captureMemory(entry, request);
                 };
-            Snapshot created = report.snapshot();
-            instrumentation
-                .recorder()
-                .recordSnapshot(
-                    entry.provider(), created.bytes(), created.newBytes(), created.storedBytes());
-            appendEvent(id, "snapshot", created(report));
+            record(entry, report);
             return report;
           } catch (SandboxException e) {
-            appendEvent(
-                id, "snapshotFailed", Map.of("code", e.code().name(), "why", e.fault().problem()));
+            recordFailure(id, e);
             throw e;
           }
         });
+  }
+
+  /** Records a snapshot, which is removed if that fails, as it does where the ledger is full. */
+  private void record(SandboxEntry entry, SnapshotReport report) {
+    Snapshot created = report.snapshot();
+    try {
+      appendEvent(entry.id(), "snapshot", created(report));
+    } catch (SandboxException e) {
+      try {
+        store.get().remove(created.id());
+      } catch (SandboxException left) {
+        e.addSuppressed(left);
+      }
+      throw e;
+    }
+    instrumentation
+        .recorder()
+        .recordSnapshot(
+            entry.provider(), created.bytes(), created.newBytes(), created.storedBytes());
+  }
+
+  private void recordFailure(SandboxId id, SandboxException failure) {
+    try {
+      appendEvent(
+          id,
+          "snapshotFailed",
+          Map.of("code", failure.code().name(), "why", failure.fault().problem()));
+    } catch (SandboxException notRecorded) {
+      failure.addSuppressed(notRecorded); // a full disk must not hide what has failed
+    }
   }
 
   private SnapshotReport captureMemory(SandboxEntry entry, SnapshotRequest request) {
@@ -186,9 +217,9 @@ public final class SnapshotService {
               false,
               coverage,
               true);
-      TimeLimit time = new TimeLimit("the files of sandbox " + entry.id());
-      CaptureWatchdog watchdog =
-          new CaptureWatchdog("the files of sandbox " + entry.id(), store.get()::isAwaited);
+      String what = "the files of sandbox " + entry.id();
+      TimeLimit time = new TimeLimit(what, nanoTime);
+      CaptureWatchdog watchdog = new CaptureWatchdog(what, store.get()::isAwaited, nanoTime);
       SnapshotCapturer capturer =
           new SnapshotCapturer(sandbox, snapshotting, progress(entry.id()), time, watchdog);
       try (SnapshotCapturer.Result result =

@@ -26,7 +26,11 @@ final class TimeLimit {
    * @param what what is read, for the message
    */
   TimeLimit(String what) {
-    this(what, DEFAULT, System::nanoTime);
+    this(what, System::nanoTime);
+  }
+
+  TimeLimit(String what, LongSupplier nanoTime) {
+    this(what, DEFAULT, nanoTime);
   }
 
   TimeLimit(String what, Duration limit, LongSupplier nanoTime) {

@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The disk of an engine becomes full at any failpoint, and has space again later. */
+/** The disk of an engine becomes full at any failpoint or write, and has space again later. */
 @Tag("all")
 class FullDiskTest {
   @Test
@@ -17,6 +17,13 @@ class FullDiskTest {
           96,
           FullDiskChild.class,
           List.of("-Disola.failpoint=observed", "-Xmx256m"));
+    }
+  }
+
+  @Test
+  void sandboxesEndAtAnyWriteAndNothingIsLost() throws Exception {
+    try (TemporaryFolder folder = TemporaryFolder.create("isola-full-")) {
+      SmallDisk.runFilling(folder.path(), 96, FullDiskWrites.class, List.of("-Xmx256m"));
     }
   }
 }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Issue 41, 14: one sandbox that never finishes must not occupy the snapshot store. */
+/** Second audit, finding 14: one sandbox that never finishes must not occupy the snapshot store. */
 @Timeout(60)
 class CaptureLimitsTest {
   private static final Duration SHORT = Duration.ofMillis(1);

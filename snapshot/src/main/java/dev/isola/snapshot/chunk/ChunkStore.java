@@ -201,6 +201,9 @@ public final class ChunkStore implements AutoCloseable {
    * @throws DamagedException if a chunk is missing or corrupt
    */
   public void check(Collection<ChunkId> ids) throws IOException {
+    if (ids.size() > MAX_LOOKUP) {
+      throw new IllegalArgumentException("too many chunks to check together: " + ids.size());
+    }
     BoundedExecutor executor = new BoundedExecutor(threads, reading);
     try {
       for (ChunkRun chunkRun : runs(ids)) {
