@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -63,6 +64,23 @@ class SandboxIdentifierTest {
   private static final String SUFFIX = "-isola";
   private static final String ABSENT = "absent0123456789";
   private static final Pattern PATH_PARAMETER = Pattern.compile("\\{([a-z]+)}");
+
+  /** Parameters that change how a request is answered and name no sandbox. */
+  private static final Set<String> NO_IDENTIFIERS =
+      Set.of(
+          "Idempotency-Key",
+          "Last-Event-ID",
+          "Range",
+          "append",
+          "close",
+          "closeExisting",
+          "exclusive",
+          "force",
+          "mode",
+          "path",
+          "recursive",
+          "timeoutMs",
+          "user");
 
   /** Credentials that may change nothing in the sandbox. */
   private static final List<String> LESSER =
@@ -118,7 +136,20 @@ class SandboxIdentifierTest {
               .needs(Scope.USE)
               .of(E2bDialect.CONTROL)
               .takes(Parameter.query("box", new Shape.NonEmptyText(100), "a sandbox"))
-              .handledBy(exchange -> find(exchange, exchange.query("box").orElse(""))));
+              .handledBy(exchange -> find(exchange, exchange.query("box").orElse(""))),
+          Route.of("POST", "/planted/{id}/change", "plantedChange", "Changes a sandbox.")
+              .needs(Scope.ADMIN)
+              .takes(
+                  Parameter.path(Route.SANDBOX, new Shape.NonEmptyText(100), "a sandbox"),
+                  Parameter.query("box", new Shape.NonEmptyText(100), "another sandbox"),
+                  Parameter.header("Box", new Shape.NonEmptyText(100), "another sandbox"))
+              .takes(
+                  new Route.Body.Json(
+                      new Shape.Obj(
+                          Shape.Field.optional(
+                              "sandboxId", new Shape.NonEmptyText(100), "another sandbox")),
+                      false))
+              .handledBy(Exchange::noContent));
     }
 
     private void find(Exchange exchange, String text) throws IOException {
@@ -245,11 +276,49 @@ class SandboxIdentifierTest {
       while (found.find()) {
         places.add(new Place(route, found.group(1), true));
       }
+      // A request that changes the sandbox in its path is not sent with values of its own.
       route.parameters().stream()
-          .filter(one -> one.where() == Parameter.Where.QUERY && route.method().equals("GET"))
+          .filter(one -> one.where() == Parameter.Where.QUERY)
+          .filter(_ -> route.method().equals("GET") || !route.hasSandbox())
           .forEach(one -> places.add(new Place(route, one.name(), false)));
     }
     return places;
+  }
+
+  /**
+   * Where an identifier is not tried: in the query of a request that changes a sandbox, in headers
+   * and in bodies. A route that could take one there fails this test.
+   */
+  @Test
+  void noOtherPartOfARequestNamesASandbox() {
+    List<String> found = new ArrayList<>();
+    for (Route route : testServer.routes.all()) {
+      route.parameters().stream()
+          .filter(
+              one ->
+                  one.where() == Parameter.Where.HEADER
+                      || (one.where() == Parameter.Where.QUERY
+                          && !route.method().equals("GET")
+                          && route.hasSandbox()))
+          .filter(one -> !NO_IDENTIFIERS.contains(one.name()))
+          .forEach(one -> found.add(route.name() + " " + one.name()));
+      if (route.body() instanceof Route.Body.Json json) {
+        fields(json.shape())
+            .filter(name -> name.toLowerCase(Locale.ROOT).contains("sandbox"))
+            .forEach(name -> found.add(route.name() + " " + name));
+      }
+    }
+    assertThat(found)
+        .containsExactlyInAnyOrder(
+            "plantedChange box", "plantedChange Box", "plantedChange sandboxId");
+  }
+
+  private static Stream<String> fields(Shape shape) {
+    Stream<String> own =
+        shape instanceof Shape.Obj object
+            ? object.fields().stream().map(Shape.Field::name)
+            : Stream.of();
+    return Stream.concat(own, shape.parts().stream().flatMap(SandboxIdentifierTest::fields));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.server.HttpServerOptions;
 import dev.isola.server.RequestListener;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -136,6 +138,36 @@ class McpAccessTest {
     assertThat(refused.field("code")).isIn("FORBIDDEN", "PATH_OUTSIDE");
   }
 
+  /** In a sandbox that sees these files, a path of its own may lead there, too. */
+  @ParameterizedTest
+  @ValueSource(strings = {"/proc/version", "/proc", "/sys", "link/version"})
+  void readKeyDoesNotReadFilesOfTheKernelThatASandboxSees(String path) throws IOException {
+    TestServer open =
+        new TestServer(
+            folder.resolve("open"),
+            Duration.ofSeconds(30),
+            new BubblewrapProviderFactory(),
+            context -> HttpServerOptions.NONE,
+            Map.of(),
+            (context, keys, stored) ->
+                List.of(new McpApi(context, keys, "bubblewrap", "test", HostingLimits.DEFAULT)));
+    try {
+      TestClient.Response created = open.client().post("/api/v1/sandboxes", "{}");
+      Assumptions.assumeTrue(created.status() == 201, "NOT RUN: " + created.text());
+      String id = created.field("id");
+      McpClient use = McpClient.of(open.client(open.use));
+      McpClient.Result linked =
+          use.call("exec", Map.of("sandbox", id, "command", "ln -s /proc link"));
+      assertThat(linked.isError()).as(linked.text()).isFalse();
+      Map<String, Object> arguments = Map.of("sandbox", id, "path", path);
+      McpClient.Result control = use.call("read_file", arguments);
+      assertThat(control.isError()).as(control.text()).isFalse();
+      assertForbidden(McpClient.of(open.client(open.read)).call("read_file", arguments));
+    } finally {
+      open.close();
+    }
+  }
+
   @Test
   void useKeyDoesNotUseASandboxWithFoldersOfTheHost() throws IOException {
     Path shared = Files.createDirectory(folder.resolve("shared"));
@@ -212,6 +244,53 @@ class McpAccessTest {
     assertThat(called).isGreaterThan(14);
     assertThat(admin.get("/api/v1/sandboxes/" + id).field("state")).isEqualTo("running");
     assertThat(admin.get("/api/v1/sandboxes").list("sandboxes")).hasSize(1);
+    assertThat(shared).isEmptyDirectory();
+  }
+
+  /** The header names a sandbox for all calls of a client that name none. */
+  @Test
+  void sandboxOfTheHostInTheHeaderIsRefused() throws IOException {
+    Path shared = Files.createDirectories(folder.resolve("shared"));
+    TestClient admin = server.client(server.admin);
+    String id =
+        admin
+            .post(
+                "/api/v1/sandboxes",
+                "{\"name\": \"the-admins\", \"workspacePath\": \"" + shared + "\"}")
+            .field("id");
+    for (String reference : List.of(id, "the-admins")) {
+      McpClient use = client(server.use).with("Isola-Sandbox", reference);
+      assertForbidden(use.call("exec", Map.of("command", "touch made")));
+      assertForbidden(use.call("read_file", Map.of("path", ".")));
+      assertForbidden(use.call("write_file", Map.of("path", "made", "content", "b")));
+      assertForbidden(use.call("snapshot", Map.of()));
+      assertForbidden(use.call("preview_url", Map.of("port", 80)));
+      assertForbidden(use.call("destroy_sandbox", Map.of()));
+      McpClient read = client(server.read).with("Isola-Sandbox", reference);
+      assertForbidden(read.call("read_file", Map.of("path", ".")));
+    }
+    assertThat(admin.get("/api/v1/sandboxes/" + id).field("state")).isEqualTo("running");
+    assertThat(shared).isEmptyDirectory();
+  }
+
+  /** The sandbox of a session is found by a name, which an administrator may have used as well. */
+  @Test
+  void endOfASessionDestroysNoSandboxOfTheHost() throws IOException {
+    Path shared = Files.createDirectories(folder.resolve("shared"));
+    McpClient session = McpClient.withSession(server.client(server.use));
+    String word = session.headers().getOrDefault("Mcp-Session-Id", "").replaceFirst("\\..*", "");
+    TestClient admin = server.client(server.admin);
+    String id =
+        admin
+            .post(
+                "/api/v1/sandboxes",
+                "{\"name\": \"mcp-" + word + "\", \"workspacePath\": \"" + shared + "\"}")
+            .field("id");
+    assertForbidden(session.call("exec", Map.of("command", "touch made")));
+    TestClient.Response ended =
+        server.client(server.use).send("DELETE", "/mcp", session.headers(), new byte[0]);
+    assertThat(ended.status()).isEqualTo(403);
+    assertThat(admin.get("/api/v1/sandboxes/" + id).field("state")).isEqualTo("running");
     assertThat(shared).isEmptyDirectory();
   }
 
