@@ -63,6 +63,21 @@ class ExecModeTest {
         .isEqualTo("COMMAND_NOT_FOUND");
   }
 
+  /** They may have secrets of the client, as its variables do. */
+  @Test
+  void argumentsAreShownToKeysWithScopeUseOnly() throws IOException {
+    TestClient.Response started =
+        client.post(sandbox + "/executions", "{\"argv\":[\"echo\",\"of-the-client\"]}");
+    assertThat(started.status()).as(started.text()).isEqualTo(201);
+    for (String path : new String[] {"/executions", "/executions/" + started.field("id")}) {
+      TestClient.Response use = testServer.client(testServer.use).get(sandbox + path);
+      assertThat(use.text()).contains("of-the-client");
+      TestClient.Response read = testServer.client(testServer.read).get(sandbox + path);
+      assertThat(read.status()).as(read.text()).isEqualTo(200);
+      assertThat(read.text()).contains("argv").doesNotContain("of-the-client");
+    }
+  }
+
   @Test
   void backgroundExecutionsTakeModeAndArgs() throws IOException {
     TestClient.Response started =
