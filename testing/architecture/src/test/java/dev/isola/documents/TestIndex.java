@@ -1,6 +1,7 @@
 package dev.isola.documents;
 
 import com.sun.source.tree.AnnotationTree;
+import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.MethodTree;
 import com.sun.source.util.JavacTask;
@@ -81,14 +82,14 @@ final class TestIndex {
     return name.substring(0, name.lastIndexOf('.'));
   }
 
-  /** Returns whether there is a test of this name. */
+  /** Returns whether there is a test of this name; a class or a file without a test is none. */
   boolean contains(String name) {
     if (name.contains("/")) {
       return Files.exists(root.resolve(name));
     }
     int dot = name.lastIndexOf('.');
     return checks.contains(name)
-        || files.containsKey(name)
+        || files.getOrDefault(name, List.of()).stream().anyMatch(file -> !tests(file).isEmpty())
         || (dot > 0
             && files.getOrDefault(name.substring(0, dot), List.of()).stream()
                 .anyMatch(file -> tests(file).contains(name.substring(dot + 1))));
@@ -115,6 +116,7 @@ final class TestIndex {
     return names;
   }
 
+  /** Returns the methods that are tests; a class that inherits some has its superclass instead. */
   private static Set<String> testMethods(Path source) throws IOException {
     Set<String> names = new HashSet<>();
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
@@ -124,6 +126,14 @@ final class TestIndex {
               compiler.getTask(null, manager, null, null, null, manager.getJavaFileObjects(source));
       for (CompilationUnitTree unit : task.parse()) {
         new TreeScanner<@Nullable Void, @Nullable Void>() {
+          @Override
+          public @Nullable Void visitClass(ClassTree type, @Nullable Void none) {
+            if (type.getExtendsClause() != null) {
+              names.add(type.getExtendsClause().toString());
+            }
+            return super.visitClass(type, null);
+          }
+
           @Override
           public @Nullable Void visitMethod(MethodTree method, @Nullable Void none) {
             if (method.getModifiers().getAnnotations().stream().anyMatch(TestIndex::marksATest)) {
