@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.registry.ProviderRegistry;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -208,7 +208,7 @@ class SnapshotAcrossProvidersTest {
         .as("the control: what is sparse there")
         .isLessThan(SPARSE_BYTES / 8);
     String image =
-        SnapshotImages.imageName(
+        SnapshotImageName.of(
             engine.snapshots().create(source.id(), SnapshotRequest.WORKSPACE).snapshot().id());
     Sandbox restored =
         make(engine, SandboxSpec.builder(new SandboxId("restored")).image(image), to);

@@ -2,7 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.engine.api.ForkResult;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Pausing.PauseKind;

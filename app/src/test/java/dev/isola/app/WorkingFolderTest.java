@@ -3,8 +3,8 @@ package dev.isola.app;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
@@ -68,7 +68,7 @@ class WorkingFolderTest {
     try (ProviderEngine made = ProviderEngine.open(folder, docker, List.of(provider))) {
       Sandbox source = workspace(made, provider);
       String image =
-          SnapshotImages.imageName(
+          SnapshotImageName.of(
               made.engine()
                   .snapshots()
                   .create(source.id(), SnapshotRequest.WORKSPACE)

@@ -7,10 +7,10 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.snapshot.ForkResult;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.ForkResult;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.host.image.ImageStore;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.DestroyOptions;
@@ -102,7 +102,7 @@ class WrittenFilesTest {
 
   private static Sandbox restored(ProviderEngine made, Snapshot from, String provider) {
     return made.make(
-        SandboxSpec.builder(SandboxId.random(RANDOM)).image(SnapshotImages.imageName(from.id())),
+        SandboxSpec.builder(SandboxId.random(RANDOM)).image(SnapshotImageName.of(from.id())),
         provider);
   }
 
@@ -261,7 +261,7 @@ class WrittenFilesTest {
       Sandbox restored =
           made.make(
               SandboxSpec.builder(new SandboxId("restored"))
-                  .image(SnapshotImages.imageName(withFolder.id()))
+                  .image(SnapshotImageName.of(withFolder.id()))
                   .volume(data)
                   .volume(lib),
               "bubblewrap");
@@ -290,7 +290,7 @@ class WrittenFilesTest {
       Sandbox forced =
           made.make(
               SandboxSpec.builder(new SandboxId("forced"))
-                  .image(SnapshotImages.imageName(snapshot.id()) + "+force"),
+                  .image(SnapshotImageName.of(snapshot.id()) + "+force"),
               "bubblewrap");
       assertThat(ProviderEngine.output(forced, "cat /etc/mine /etc/version"))
           .isEqualTo("mine\nsecond\n");

@@ -2,11 +2,11 @@ package dev.isola.bench;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.snapshot.ForkResult;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotReport;
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.ForkResult;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotReport;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -175,7 +175,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   @Override
   public void restore() throws IOException {
-    String image = SnapshotImages.imageName(engine.snapshots().list().getLast().id());
+    String image = SnapshotImageName.of(engine.snapshots().list().getLast().id());
     SandboxRequest order =
         SandboxRequest.of(
             CreateRequest.of(spec().image(image).build(), benchEngine.provider())

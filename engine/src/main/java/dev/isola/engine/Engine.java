@@ -1,15 +1,23 @@
 package dev.isola.engine;
 
-import dev.isola.engine.admission.CapacityPool;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.CapacityUsage;
 import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkRequest;
+import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.NetworkPolicy;
 import dev.isola.engine.api.Peers;
+import dev.isola.engine.api.PlacementPlan;
+import dev.isola.engine.api.RecentErrors;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxStatus;
 import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.config.ShutdownAction;
@@ -18,27 +26,19 @@ import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.LiveSandboxes;
-import dev.isola.engine.lifecycle.RecentErrors;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.engine.peer.ServerLease;
-import dev.isola.engine.placement.PlacementPlan;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.sandbox.SandboxCreator;
 import dev.isola.engine.sandbox.Sandboxes;
 import dev.isola.engine.secret.SecretService;
-import dev.isola.engine.selection.NetworkPolicy;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.ForkRequest;
-import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.ForkService;
 import dev.isola.engine.snapshot.SnapshotService;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.engine.statistics.StatisticsSampler;
-import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.engine.trace.Tracer;
 import dev.isola.engine.volume.VolumeService;
@@ -383,12 +383,12 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Returns the usage of the capacity that providers without a dedicated capacity share. */
-  public CapacityPool.Usage reserved() {
+  public CapacityUsage reserved() {
     return admission.control.usage();
   }
 
   /** Returns the usage of the capacity that applies to a provider, dedicated or shared. */
-  public CapacityPool.Usage capacityFor(String provider) {
+  public CapacityUsage capacityFor(String provider) {
     return admission.control.usage(provider);
   }
 

@@ -1,8 +1,8 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.RecentErrors;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.lifecycle.ActivityTracker;
-import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.engine.metrics.Instrumentation;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.trace.Tracer;

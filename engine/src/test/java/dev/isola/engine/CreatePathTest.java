@@ -3,7 +3,7 @@ package dev.isola.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.SandboxSpec;
 import java.nio.file.Path;

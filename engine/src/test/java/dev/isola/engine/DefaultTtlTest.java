@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.spec.SandboxSpec;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;

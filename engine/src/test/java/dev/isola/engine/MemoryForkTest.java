@@ -8,16 +8,16 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkRequest;
+import dev.isola.engine.api.ForkResult;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.ForkRequest;
-import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
+import dev.isola.engine.api.Startup;
 import dev.isola.engine.snapshot.ForkService;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotRequest;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -305,8 +305,7 @@ class MemoryForkTest {
     fixture.engine.sandbox(first).run(Command.shell("echo kept > kept"));
     String snapshot =
         fixture.engine.snapshots().create(first, SnapshotRequest.EVERYTHING).snapshot().id();
-    SandboxId source =
-        create(spec("second").image(SnapshotImages.imageName(snapshot)).build()).id();
+    SandboxId source = create(spec("second").image(SnapshotImageName.of(snapshot)).build()).id();
     fixture.engine.snapshots().remove(snapshot);
 
     SandboxView fork = created(fork(source, 1).getFirst()).view();

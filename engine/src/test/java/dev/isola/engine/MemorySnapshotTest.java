@@ -10,14 +10,14 @@ import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.EventView;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.ForkRequest;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotRequest;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
+import dev.isola.engine.api.Startup;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.DestroyOptions;
@@ -102,7 +102,7 @@ class MemorySnapshotTest {
   }
 
   private CreateResult restore(SandboxSpec.Builder spec, Snapshot snapshot, String provider) {
-    SandboxSpec full = spec.image(SnapshotImages.imageName(snapshot.id())).build();
+    SandboxSpec full = spec.image(SnapshotImageName.of(snapshot.id())).build();
     return fixture.engine.create(SandboxRequest.of(CreateRequest.of(full, provider)));
   }
 
@@ -142,7 +142,7 @@ class MemorySnapshotTest {
         SandboxRequest.of(
                 CreateRequest.auto(
                         spec("copy")
-                            .image(SnapshotImages.imageName(snapshot.id()))
+                            .image(SnapshotImageName.of(snapshot.id()))
                             .env("COLOR", "blue")
                             .build())
                     .with(Lifecycle.ttl(Duration.ofHours(3)))
@@ -237,12 +237,11 @@ class MemorySnapshotTest {
     assertThatThrownBy(() -> restore(spec("copy"), snapshot, "test"))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("provider must be " + FakeMemoryForking.NAME);
-    SandboxSpec forced =
-        spec("copy").image(SnapshotImages.imageName(snapshot.id()) + "+force").build();
+    SandboxSpec forced = spec("copy").image(SnapshotImageName.of(snapshot.id()) + "+force").build();
     assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(CreateRequest.auto(forced))))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("+force");
-    SandboxSpec plain = spec("copy").image(SnapshotImages.imageName(snapshot.id())).build();
+    SandboxSpec plain = spec("copy").image(SnapshotImageName.of(snapshot.id())).build();
     assertThatThrownBy(
             () ->
                 fixture.engine.create(
@@ -399,7 +398,7 @@ class MemorySnapshotTest {
   @Test
   void warmPoolIsNotFilledFromMemory() throws IOException {
     Snapshot snapshot = store(create(spec("source").build()));
-    String image = SnapshotImages.imageName(snapshot.id());
+    String image = SnapshotImageName.of(snapshot.id());
     fixture.close();
     fixture =
         new EngineFixture(

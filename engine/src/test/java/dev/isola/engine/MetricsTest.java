@@ -9,9 +9,9 @@ import static org.awaitility.Awaitility.await;
 import com.sun.net.httpserver.HttpServer;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.CreateResult;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.NotFound;
@@ -173,7 +173,7 @@ class MetricsTest {
       String first =
           fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().id();
       fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE);
-      fixture.engine.create(request(spec().image(SnapshotImages.imageName(first))));
+      fixture.engine.create(request(spec().image(SnapshotImageName.of(first))));
       Map<String, Double> values = values(fixture);
       assertThat(values)
           .containsEntry("isola_snapshot_seconds_count{outcome=\"ok\",provider=\"test\"}", 2.0)

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

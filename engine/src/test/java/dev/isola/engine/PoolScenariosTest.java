@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.CreateResult;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

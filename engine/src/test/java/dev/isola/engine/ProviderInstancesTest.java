@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.api.SandboxCount;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InventoryItem;

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.Isolation;

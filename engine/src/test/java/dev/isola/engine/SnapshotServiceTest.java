@@ -9,15 +9,15 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.EventView;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkRequest;
+import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.ForkRequest;
-import dev.isola.engine.snapshot.ForkResult;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotReport;
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotReport;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.snapshot.SnapshotDiff;
 import dev.isola.snapshot.SnapshotStore;
@@ -112,7 +112,7 @@ class SnapshotServiceTest {
   }
 
   private Sandbox restored(String snapshot, String provider) {
-    return make(spec().image(SnapshotImages.imageName(snapshot)).build(), provider).sandbox();
+    return make(spec().image(SnapshotImageName.of(snapshot)).build(), provider).sandbox();
   }
 
   private static void furnish(Sandbox sandbox) {
@@ -144,7 +144,7 @@ class SnapshotServiceTest {
     fixture.engine.destroy(source.id(), DestroyOptions.FORCE);
     SandboxSpec.Builder other =
         spec()
-            .image(SnapshotImages.imageName(snapshot.id()))
+            .image(SnapshotImageName.of(snapshot.id()))
             .limits(ResourceLimits.DEFAULT.withMemoryMb(333));
     Sandbox restored = make(other.build(), "bubblewrap").sandbox();
     assertThat(output(restored, DESCRIBE)).isEqualTo(before);
@@ -332,7 +332,7 @@ class SnapshotServiceTest {
     Sandbox source = sandbox();
     furnish(source);
     String before = output(source, DESCRIBE);
-    String image = SnapshotImages.imageName(take(source).snapshot().id());
+    String image = SnapshotImageName.of(take(source).snapshot().id());
     String warm = "provider: bubblewrap\npool:\n  - size: 1\n    spec: {image: '" + image + "'}\n";
     fixture.close();
     fixture = new EngineFixture(folder, warm, new BubblewrapProviderFactory());

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

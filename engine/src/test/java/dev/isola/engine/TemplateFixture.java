@@ -1,6 +1,7 @@
 package dev.isola.engine;
 
 import dev.isola.engine.api.BuildLogEntry;
+import dev.isola.engine.api.BuildLogPage;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
@@ -9,7 +10,6 @@ import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.ProviderRegistry;
-import dev.isola.engine.template.BuildLogPage;
 import dev.isola.engine.template.StoreImages;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.DestroyOptions;

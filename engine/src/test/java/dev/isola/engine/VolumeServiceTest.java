@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.HelperProfile;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.VolumeView;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.volume.HelperProfile;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Conflict;

@@ -1,7 +1,7 @@
 package dev.isola.app.cli;
 
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.SnapshotKinds;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.SnapshotKinds;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.SandboxException;

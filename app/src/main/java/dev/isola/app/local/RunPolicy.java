@@ -1,10 +1,10 @@
 package dev.isola.app.local;
 
 import dev.isola.app.cli.RunOptions;
+import dev.isola.engine.api.SelectionPolicy;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.config.ValueOrigin;
-import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Isolation;
 
 /**

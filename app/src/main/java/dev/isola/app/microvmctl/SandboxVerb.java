@@ -9,7 +9,7 @@ import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxFilter;
 import dev.isola.client.SandboxInfo;
 import dev.isola.client.error.IsolaException;
-import dev.isola.engine.lifecycle.SandboxNames;
+import dev.isola.engine.api.SandboxNames;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.Optional;

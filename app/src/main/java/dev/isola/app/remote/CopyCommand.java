@@ -3,7 +3,7 @@ package dev.isola.app.remote;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.client.Files;
 import dev.isola.client.Isola;
-import dev.isola.engine.lifecycle.SandboxNames;
+import dev.isola.engine.api.SandboxNames;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 

@@ -8,7 +8,7 @@ import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Sandbox;
 import dev.isola.client.error.IsolaException;
-import dev.isola.engine.lifecycle.SandboxNames;
+import dev.isola.engine.api.SandboxNames;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 

@@ -1,7 +1,7 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.CellFormat;
-import dev.isola.engine.lifecycle.ReservedTags;
+import dev.isola.engine.api.ReservedTags;
 import java.util.Map;
 import java.util.stream.Collectors;
 

@@ -1,7 +1,7 @@
 package dev.isola.app.serve;
 
 import dev.isola.codec.digest.Sha256;
-import dev.isola.engine.template.TemplateImages;
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageLayer;
 import dev.isola.host.image.ImageLimits;

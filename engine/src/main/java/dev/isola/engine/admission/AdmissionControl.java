@@ -1,5 +1,7 @@
 package dev.isola.engine.admission;
 
+import dev.isola.engine.api.CapacityUsage;
+import dev.isola.engine.api.Resources;
 import dev.isola.spi.error.LimitExceeded;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -95,12 +97,12 @@ public final class AdmissionControl {
   }
 
   /** Returns the usage of the shared pool. */
-  public CapacityPool.Usage usage() {
+  public CapacityUsage usage() {
     return shared.usage();
   }
 
   /** Returns the usage of the pool that applies to a provider, dedicated or shared. */
-  public CapacityPool.Usage usage(String provider) {
+  public CapacityUsage usage(String provider) {
     return poolOf(provider).usage();
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.engine.admission;
 
+import dev.isola.engine.api.Resources;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

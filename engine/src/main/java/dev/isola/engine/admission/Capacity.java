@@ -1,5 +1,7 @@
 package dev.isola.engine.admission;
 
+import dev.isola.engine.api.Resources;
+
 /**
  * The total resources that can be reserved, and the configuration keys that set them.
  *

@@ -1,5 +1,7 @@
 package dev.isola.engine.admission;
 
+import dev.isola.engine.api.CapacityUsage;
+import dev.isola.engine.api.Resources;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -20,9 +22,6 @@ import java.util.function.Supplier;
  * Headroom}). A request that does not fit waits in a FIFO queue.
  */
 public final class CapacityPool {
-  /** The reserved and free resources at one point in time. */
-  public record Usage(Resources capacity, Resources reserved, Resources free, int waiting) {}
-
   private final ReentrantLock lock = new ReentrantLock();
 
   /** How often a waiting request checks the machine, whose state changes without a signal. */
@@ -155,11 +154,11 @@ public final class CapacityPool {
     }
   }
 
-  public Usage usage() {
+  public CapacityUsage usage() {
     lock.lock();
     try {
       Resources free = queue.free();
-      return new Usage(
+      return new CapacityUsage(
           capacity.resources(),
           queue.reserved(),
           new Resources(Math.min(free.memoryMb(), headroom.maxMemoryLimitMb()), free.milliCpu()),

@@ -1,5 +1,6 @@
 package dev.isola.engine.admission;
 
+import dev.isola.engine.api.Resources;
 import dev.isola.store.DiskReserve;
 import dev.isola.store.DiskSpace;
 import java.nio.file.Path;

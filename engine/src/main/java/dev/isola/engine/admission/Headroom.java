@@ -1,5 +1,6 @@
 package dev.isola.engine.admission;
 
+import dev.isola.engine.api.Resources;
 import java.util.Optional;
 import java.util.function.Supplier;
 

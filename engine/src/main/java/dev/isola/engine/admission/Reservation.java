@@ -1,5 +1,7 @@
 package dev.isola.engine.admission;
 
+import dev.isola.engine.api.Resources;
+
 /** Resources reserved for one sandbox. Closing releases them. */
 public final class Reservation implements AutoCloseable {
   private record Slot(CapacityPool admission, AdmissionQueue.Ticket ticket) {}

@@ -1,5 +1,7 @@
 package dev.isola.engine.api;
 
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -46,4 +48,19 @@ public record SandboxView(
 
   /** A failed attempt to create the sandbox at another provider. */
   public record Attempt(String provider, String reason, Instant at) {}
+
+  /**
+   * Returns the request that the sandbox was created with, without the values of its secret
+   * variables.
+   *
+   * @throws dev.isola.spi.error.Conflict if the record is unreadable
+   */
+  public CreateRequest request() {
+    return SpecCodec.decode(spec, id);
+  }
+
+  /** Returns the names of the secret variables of the {@link #request}. */
+  public List<String> secretNames() {
+    return SpecCodec.secretNames(spec, id);
+  }
 }

@@ -1,4 +1,7 @@
-/** Values that the engine and the server share. Depends on no other package of the engine. */
+/**
+ * The values that callers of the engine pass and get. Depends on no other package of the engine but
+ * {@code engine.spec}, which reads the stored form of requests.
+ */
 @NullMarked
 package dev.isola.engine.api;
 

@@ -1,8 +1,8 @@
 package dev.isola.engine.config;
 
+import dev.isola.engine.api.DeploymentMode;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.secret.KeySource;
-import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Secret;
 import dev.isola.spi.spec.EgressAction;

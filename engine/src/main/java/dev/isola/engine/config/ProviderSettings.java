@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Resources;
 import dev.isola.spi.Secret;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.charset.StandardCharsets;

@@ -1,9 +1,10 @@
 package dev.isola.engine.egress;
 
 import dev.isola.egress.EgressSettings;
+import dev.isola.engine.api.EgressReport;
 import dev.isola.engine.lifecycle.SandboxRecorder;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.secret.SecretVariables;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;

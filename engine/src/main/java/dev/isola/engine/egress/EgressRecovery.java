@@ -2,7 +2,7 @@ package dev.isola.engine.egress;
 
 import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.LiveSandboxes;
-import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.EntryFilter;

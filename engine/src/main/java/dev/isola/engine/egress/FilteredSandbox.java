@@ -3,6 +3,7 @@ package dev.isola.engine.egress;
 import dev.isola.egress.EgressGate;
 import dev.isola.egress.EgressSettings;
 import dev.isola.egress.EgressTotals;
+import dev.isola.engine.api.EgressReport;
 import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.ResourceLimits;

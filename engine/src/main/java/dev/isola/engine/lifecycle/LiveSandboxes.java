@@ -2,9 +2,10 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Reservation;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;

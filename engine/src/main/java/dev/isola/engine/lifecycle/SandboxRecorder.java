@@ -1,7 +1,9 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.peer.Ownership;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
@@ -52,7 +54,18 @@ public final class SandboxRecorder {
    *
    * @param requestHash distinguishes a repeated request from a different one with the same key
    */
-  public record IdempotencyKey(String key, String requestHash) {}
+  public record IdempotencyKey(String key, String requestHash) {
+    /** Returns the key of a request. The hash does not cover the id, which may be generated. */
+    public static Optional<IdempotencyKey> of(SandboxRequest request) {
+      return request
+          .request()
+          .idempotencyKey()
+          .map(
+              text ->
+                  new IdempotencyKey(
+                      text, SpecCodec.requestHash(request.request(), request.name())));
+    }
+  }
 
   /** The result of recording an intent: a new entry, or the sandbox that the key is bound to. */
   public sealed interface IntentResult {

@@ -3,6 +3,7 @@ package dev.isola.engine.lifecycle;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;

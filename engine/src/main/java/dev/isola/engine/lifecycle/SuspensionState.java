@@ -1,6 +1,7 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.document.request.Lifecycle;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension;
 import java.time.Duration;

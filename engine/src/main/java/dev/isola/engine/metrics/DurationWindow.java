@@ -1,5 +1,6 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.api.DurationPercentiles;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
@@ -26,9 +27,6 @@ public final class DurationWindow {
     this.nanoTime = nanoTime;
   }
 
-  /** Percentiles in milliseconds. */
-  public record Percentiles(double p50, double p95, double p99) {}
-
   void add(long nanos) {
     int slot = (int) (added.getAndIncrement() % SIZE);
     durations.set(slot, nanos);
@@ -36,7 +34,7 @@ public final class DurationWindow {
   }
 
   /** Returns the percentiles; empty if nothing was added recently. */
-  public Optional<Percentiles> percentiles() {
+  public Optional<DurationPercentiles> percentiles() {
     long now = nanoTime.getAsLong();
     int filled = (int) Math.min(SIZE, added.get());
     long[] recent =
@@ -48,7 +46,8 @@ public final class DurationWindow {
       return Optional.empty();
     }
     Arrays.sort(recent);
-    return Optional.of(new Percentiles(at(recent, 0.50), at(recent, 0.95), at(recent, 0.99)));
+    return Optional.of(
+        new DurationPercentiles(at(recent, 0.50), at(recent, 0.95), at(recent, 0.99)));
   }
 
   /** Returns the smallest value that is not less than this share of all values. */

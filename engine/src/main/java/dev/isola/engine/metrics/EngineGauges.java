@@ -1,7 +1,7 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.PoolStats;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.usage.UsageTotals;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;

@@ -1,9 +1,9 @@
 package dev.isola.engine.metrics;
 
-import dev.isola.engine.admission.CapacityPool;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.CapacityUsage;
 import dev.isola.engine.api.PoolStats;
 import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.usage.UsageTotals;
 import dev.isola.store.EntryCount;
 import java.util.List;
@@ -21,7 +21,7 @@ import java.util.Map;
  */
 public record GaugeValues(
     List<EntryCount> sandboxes,
-    CapacityPool.Usage admission,
+    CapacityUsage admission,
     Map<String, Resources> reserved,
     int poolSize,
     PoolStats poolStats,

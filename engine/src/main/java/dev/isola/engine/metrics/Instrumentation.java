@@ -1,8 +1,8 @@
 package dev.isola.engine.metrics;
 
+import dev.isola.engine.api.RecentErrors;
 import dev.isola.engine.decorator.SandboxDecorator;
 import dev.isola.engine.lifecycle.ActivityTracker;
-import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;

@@ -1,7 +1,7 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.api.Log;
-import dev.isola.engine.lifecycle.RecentErrors;
+import dev.isola.engine.api.RecentErrors;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;

@@ -1,6 +1,6 @@
 package dev.isola.engine.peer;
 
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Resources;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;

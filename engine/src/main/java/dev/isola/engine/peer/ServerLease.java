@@ -1,7 +1,7 @@
 package dev.isola.engine.peer;
 
-import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.Resources;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.Ledger;
 import dev.isola.store.ServerEntry;

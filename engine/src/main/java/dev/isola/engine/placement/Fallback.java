@@ -1,6 +1,6 @@
 package dev.isola.engine.placement;
 
-import dev.isola.engine.selection.Selection;
+import dev.isola.engine.api.Selection;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

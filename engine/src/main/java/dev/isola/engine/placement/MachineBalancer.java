@@ -1,9 +1,9 @@
 package dev.isola.engine.placement;
 
-import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderStatus;
-import dev.isola.engine.selection.Selection;
+import dev.isola.engine.api.Resources;
+import dev.isola.engine.api.Selection;
 import dev.isola.spi.provider.ProviderInfo;
 import java.util.ArrayList;
 import java.util.Comparator;

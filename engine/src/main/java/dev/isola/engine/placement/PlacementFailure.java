@@ -1,8 +1,8 @@
 package dev.isola.engine.placement;
 
-import dev.isola.engine.selection.Rejection;
-import dev.isola.engine.selection.Rejection.Kind;
-import dev.isola.engine.selection.Selection;
+import dev.isola.engine.api.Rejection;
+import dev.isola.engine.api.Rejection.Kind;
+import dev.isola.engine.api.Selection;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

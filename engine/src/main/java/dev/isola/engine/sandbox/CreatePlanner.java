@@ -1,11 +1,11 @@
 package dev.isola.engine.sandbox;
 
 import dev.isola.document.request.Lifecycle;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.lifecycle.Deadlines;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.placement.ProviderAttempt;
 import dev.isola.engine.secret.SecretReferences;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.provider.Provider;

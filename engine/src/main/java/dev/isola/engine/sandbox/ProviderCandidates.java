@@ -1,10 +1,10 @@
 package dev.isola.engine.sandbox;
 
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.Selection;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.placement.MachineBalancer;
 import dev.isola.engine.selection.ProviderSelector;
-import dev.isola.engine.selection.Selection;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.Requirements;

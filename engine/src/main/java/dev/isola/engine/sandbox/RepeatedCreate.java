@@ -1,12 +1,12 @@
 package dev.isola.engine.sandbox;
 
 import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SandboxRecorder.IntentResult;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;

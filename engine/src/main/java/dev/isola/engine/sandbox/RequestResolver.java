@@ -1,12 +1,12 @@
 package dev.isola.engine.sandbox;
 
 import dev.isola.egress.EgressSettings;
+import dev.isola.engine.api.HostAccess;
+import dev.isola.engine.api.NetworkPolicy;
+import dev.isola.engine.api.ReservedTags;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.egress.EgressRules;
-import dev.isola.engine.lifecycle.ReservedTags;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.secret.SecretVariables;
-import dev.isola.engine.selection.HostAccess;
-import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

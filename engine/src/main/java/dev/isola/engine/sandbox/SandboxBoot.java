@@ -1,10 +1,10 @@
 package dev.isola.engine.sandbox;
 
+import dev.isola.engine.api.ForkSource;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.egress.EgressService;
 import dev.isola.engine.lifecycle.Deadlines;
-import dev.isola.engine.lifecycle.ForkSource;
 import dev.isola.engine.lifecycle.SandboxRecorder;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.spi.DestroyOptions;

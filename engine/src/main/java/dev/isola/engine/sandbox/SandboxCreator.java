@@ -4,9 +4,12 @@ import dev.isola.document.request.Lifecycle;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Reservation;
-import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.PlacementPlan;
+import dev.isola.engine.api.Resources;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.Selection;
 import dev.isola.engine.egress.EgressService;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.ledger.LedgerViews;
@@ -14,17 +17,15 @@ import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.SandboxDestroyer;
 import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SandboxRecorder.IdempotencyKey;
 import dev.isola.engine.lifecycle.SandboxRecorder.IntentResult;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SecretEnvStore;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Instrumentation;
 import dev.isola.engine.metrics.MetricsRecorder;
 import dev.isola.engine.placement.Fallback;
-import dev.isola.engine.placement.PlacementPlan;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.SecretVariables;
-import dev.isola.engine.selection.Selection;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.startup.StartupSequence;
 import dev.isola.spi.DestroyOptions;
@@ -243,7 +244,7 @@ public final class SandboxCreator {
     try {
       SandboxEntry planned =
           CreatePlanner.intent(request, best, poolHash, baseImage(spec), clock.instant());
-      IntentResult intent = recorder.recordIntent(planned, request.idempotencyKey());
+      IntentResult intent = recorder.recordIntent(planned, IdempotencyKey.of(request));
       if (intent instanceof IntentResult.Existing existing) {
         reservation.close(); // a repeated request only waits and needs no reservation
         return repeated.await(request, existing);

@@ -1,9 +1,9 @@
 package dev.isola.engine.sandbox;
 
 import dev.isola.document.request.TemplateReference;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.Startup;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.startup.Startup;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.ResourceLimits;
@@ -22,10 +22,6 @@ import java.util.function.Function;
  * @param built returns a built template by name
  */
 public record TemplateResolver(Function<String, TemplateView> built) {
-  /** Runs the last argument with bash if the image has it, otherwise with sh. */
-  public static final String SHELL =
-      "if [ -x /bin/bash ]; then exec /bin/bash -l -c \"$1\"; else exec /bin/sh -l -c \"$1\"; fi";
-
   /**
    * Returns the request with the image, environment, user, working directory, limits, and start and
    * ready commands of its template; the request itself if it names none.
@@ -78,13 +74,8 @@ public record TemplateResolver(Function<String, TemplateView> built) {
     return startup;
   }
 
-  /** Returns a command in a login shell, like that of build steps: bash, or sh without it. */
-  public static Command shell(String text) {
-    return Command.argv("/bin/sh", "-c", SHELL, "startup", text);
-  }
-
   private static Command command(SandboxSpec spec, String text) {
-    Command command = shell(text);
+    Command command = Startup.shell(text);
     command = spec.user().map(command::withUser).orElse(command);
     return spec.cwd().map(command::withCwd).orElse(command);
   }

@@ -1,7 +1,7 @@
 package dev.isola.engine.sandbox;
 
 import dev.isola.document.request.ProviderPreference;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

@@ -4,14 +4,15 @@ import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.PoolStats;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.Selection;
 import dev.isola.engine.config.PoolConfig;
 import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SandboxRecorder.IdempotencyKey;
 import dev.isola.engine.lifecycle.SandboxRecorder.IntentResult;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.registry.ProviderRegistry;
-import dev.isola.engine.selection.Selection;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderInfo;
@@ -101,7 +102,7 @@ public final class WarmSandboxes {
                 request.request().lifecycle().idleTimeout(),
                 ownership.server(),
                 clock.instant()),
-            request.idempotencyKey());
+            IdempotencyKey.of(request));
     if (claimed.isPresent()) {
       Failpoint.POOL_CLAIMED.reach();
       hits.increment();

@@ -1,5 +1,6 @@
 package dev.isola.engine.secret;
 
+import dev.isola.engine.api.NamedSecret;
 import dev.isola.spi.Secret;
 
 /**

@@ -1,5 +1,6 @@
 package dev.isola.engine.secret;
 
+import dev.isola.engine.api.SecretKeyRotation;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -105,25 +106,17 @@ public final class SealedSettings {
   }
 
   /**
-   * The result of a rotation.
-   *
-   * @param keyId the id of the key that all values are encrypted with
-   * @param values the number of values that were encrypted again
-   */
-  public record Rotation(String keyId, int values) {}
-
-  /**
    * Encrypts all values with another key, then drops the old key. Until then every value can be
    * decrypted, whether it was encrypted again or not; a rotation that was interrupted is continued
    * by the next one.
    *
    * @throws dev.isola.spi.error.Internal if a value cannot be decrypted; the old key is kept
    */
-  public Rotation rotateKey() {
+  public SecretKeyRotation rotateKey() {
     return rotateKey(step -> {});
   }
 
-  Rotation rotateKey(Consumer<RotationStep> reached) {
+  SecretKeyRotation rotateKey(Consumer<RotationStep> reached) {
     lock.lock();
     try {
       EncryptionKey key = keys.beginRotation();
@@ -144,7 +137,7 @@ public final class SealedSettings {
       requireAllSealedWith(key);
       reached.accept(RotationStep.VALUES_CHECKED);
       keys.finishRotation();
-      return new Rotation(key.id(), count);
+      return new SecretKeyRotation(key.id(), count);
     } finally {
       lock.unlock();
     }

@@ -1,5 +1,6 @@
 package dev.isola.engine.secret;
 
+import dev.isola.engine.api.SecretRequest;
 import dev.isola.spi.spec.Egress;
 import java.util.LinkedHashSet;
 import java.util.Set;

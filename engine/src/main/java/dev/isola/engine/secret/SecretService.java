@@ -1,6 +1,9 @@
 package dev.isola.engine.secret;
 
 import dev.isola.codec.json.Json;
+import dev.isola.engine.api.NamedSecret;
+import dev.isola.engine.api.SecretKeyRotation;
+import dev.isola.engine.api.SecretRequest;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -153,8 +156,8 @@ public final class SecretService {
   }
 
   /** Replaces the key that all values are encrypted with. */
-  public SealedSettings.Rotation rotateKey() {
-    SealedSettings.Rotation rotation = settings.rotateKey();
+  public SecretKeyRotation rotateKey() {
+    SecretKeyRotation rotation = settings.rotateKey();
     forget();
     return rotation;
   }

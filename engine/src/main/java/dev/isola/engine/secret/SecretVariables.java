@@ -1,5 +1,6 @@
 package dev.isola.engine.secret;
 
+import dev.isola.engine.api.NamedSecret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.Egress;
@@ -45,7 +46,7 @@ public record SecretVariables(SecretService secrets) {
     Map<String, NamedSecret> found = find(names);
     for (String name : names) {
       NamedSecret secret = found.get(name);
-      if (secret == null ? all : !allows(secret, key)) {
+      if (secret == null ? all : !secret.allows(key)) {
         throw SecretService.notFound(name);
       }
     }
@@ -62,11 +63,6 @@ public record SecretVariables(SecretService secrets) {
             .exception();
       }
     }
-  }
-
-  /** Returns whether a key may use a secret in a sandbox. */
-  public static boolean allows(NamedSecret secret, Optional<String> key) {
-    return secret.keys().isEmpty() || key.filter(secret.keys()::contains).isPresent();
   }
 
   /**

@@ -1,6 +1,8 @@
 package dev.isola.engine.selection;
 
 import dev.isola.document.request.Workload;
+import dev.isola.engine.api.DeploymentMode;
+import dev.isola.engine.api.SelectionPolicy;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.provider.ProviderProfile;

@@ -3,16 +3,20 @@ package dev.isola.engine.snapshot;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkResult;
+import dev.isola.engine.api.ForkSource;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.ReservedTags;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.ForkSource;
-import dev.isola.engine.lifecycle.ReservedTags;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
+import dev.isola.engine.api.Startup;
 import dev.isola.engine.lifecycle.SandboxRecorder;
-import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SecretEnvStore;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.snapshot.MemoryForkPolicy.Purpose;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
@@ -206,7 +210,7 @@ public record ForkService(
                       order(
                           source,
                           secretEnv,
-                          Optional.of(SnapshotImages.imageName(files.id())),
+                          Optional.of(SnapshotImageName.of(files.id())),
                           ForkKind.FILESYSTEM),
                   ForkResult.Method.RESTORE);
       List<ForkResult> results = new ArrayList<>(List.of(filled.get()));

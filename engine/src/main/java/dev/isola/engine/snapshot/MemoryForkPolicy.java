@@ -1,7 +1,8 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.engine.api.ForkKind;
 import dev.isola.engine.api.ProviderStatus;
-import dev.isola.engine.lifecycle.ReservedTags;
+import dev.isola.engine.api.ReservedTags;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;

@@ -4,8 +4,9 @@ import dev.isola.codec.json.Json;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.Startup;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.snapshot.manifest.Snapshot.ProcessSource;
 import dev.isola.spi.error.ErrorCode;
@@ -84,7 +85,7 @@ public record MemorySnapshotResolver(LazySnapshotStore store) {
     SpecValidation.throwIfInvalid(violations);
     SandboxSpec.Builder complete =
         original.toBuilder()
-            .image(SnapshotImages.imageName(snapshot.id()))
+            .image(SnapshotImageName.of(snapshot.id()))
             .env(spec.env())
             .secretEnv(spec.secretEnv());
     return request

@@ -1,6 +1,7 @@
 package dev.isola.engine.snapshot;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.SnapshotImageName;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Instrumentation;
 import dev.isola.engine.registry.ProviderRegistry;
@@ -24,9 +25,6 @@ import java.util.Optional;
 
 /** Snapshots as images, written {@code snapshot:ID} in a spec. */
 public final class SnapshotImages {
-  /** The prefix of the image name. */
-  public static final String PREFIX = "snapshot:";
-
   /** The suffix that allows a base image other than the original one. */
   private static final String FORCE = "+force";
 
@@ -46,18 +44,14 @@ public final class SnapshotImages {
     this.log = log;
   }
 
-  /** Returns the image name of a snapshot. */
-  public static String imageName(String snapshot) {
-    return PREFIX + snapshot;
-  }
-
   static Optional<String> id(SandboxSpec spec) {
     return spec.image()
-        .filter(name -> name.startsWith(PREFIX))
+        .filter(name -> name.startsWith(SnapshotImageName.PREFIX))
         .map(
             name ->
                 name.substring(
-                    PREFIX.length(), name.length() - (isForced(name) ? FORCE.length() : 0)));
+                    SnapshotImageName.PREFIX.length(),
+                    name.length() - (isForced(name) ? FORCE.length() : 0)));
   }
 
   static boolean isForced(String name) {

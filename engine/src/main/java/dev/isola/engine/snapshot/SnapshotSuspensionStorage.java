@@ -2,12 +2,14 @@ package dev.isola.engine.snapshot;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.engine.lifecycle.Deadlines;
 import dev.isola.engine.lifecycle.SecretEnvStore;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionStorage;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.SecretVariables;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Conflict;
@@ -111,7 +113,7 @@ public record SnapshotSuspensionStorage(
         Deadlines.forProvider(request.with(spec)).toBuilder().clearInitialization();
     snapshots.baseImage(entry).ifPresentOrElse(again::image, again::clearImage);
     return images.create(
-        spec.toBuilder().image(SnapshotImages.imageName(snapshot)).build(),
+        spec.toBuilder().image(SnapshotImageName.of(snapshot)).build(),
         again.build(),
         entry.provider());
   }

@@ -3,6 +3,7 @@ package dev.isola.engine.startup;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.codec.time.Deadline;
+import dev.isola.engine.api.Startup;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

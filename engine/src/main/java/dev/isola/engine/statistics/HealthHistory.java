@@ -1,5 +1,6 @@
 package dev.isola.engine.statistics;
 
+import dev.isola.engine.api.HealthChange;
 import dev.isola.engine.api.ProviderStatus;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

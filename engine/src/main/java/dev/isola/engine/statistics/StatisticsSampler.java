@@ -1,6 +1,8 @@
 package dev.isola.engine.statistics;
 
-import dev.isola.engine.admission.CapacityPool;
+import dev.isola.engine.api.CapacityUsage;
+import dev.isola.engine.api.EngineSample;
+import dev.isola.engine.api.HealthChange;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.metrics.StatisticsRecorder;
 import dev.isola.spi.SandboxState;
@@ -42,7 +44,7 @@ public final class StatisticsSampler {
       SandboxEntries sandboxes,
       StatisticsRecorder statistics,
       IntSupplier poolSize,
-      Supplier<CapacityPool.Usage> capacity,
+      Supplier<CapacityUsage> capacity,
       Supplier<List<ProviderStatus>> providers) {}
 
   /**

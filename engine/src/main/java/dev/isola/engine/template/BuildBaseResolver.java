@@ -1,8 +1,9 @@
 package dev.isola.engine.template;
 
 import dev.isola.document.recipe.Recipe;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.snapshot.SnapshotImages;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -28,7 +29,7 @@ record BuildBaseResolver(TemplateImages images, Function<String, TemplateView> t
   }
 
   private String stored(String name, Consumer<String> progress) {
-    return name.startsWith(SnapshotImages.PREFIX) || images.find(name).isPresent()
+    return name.startsWith(SnapshotImageName.PREFIX) || images.find(name).isPresent()
         ? name
         : images.pull(name, progress);
   }

@@ -1,6 +1,6 @@
 package dev.isola.engine.template;
 
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.snapshot.chunk.ChunkStore.GarbageStats;
 import dev.isola.snapshot.manifest.Snapshot;

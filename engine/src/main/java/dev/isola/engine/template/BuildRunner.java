@@ -4,11 +4,13 @@ import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.BuildLogEntry.Level;
+import dev.isola.engine.api.BuildSettings;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.engine.sandbox.SandboxCreator;
 import dev.isola.engine.sandbox.Sandboxes;
-import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
@@ -206,7 +208,7 @@ record BuildRunner(
       String snapshot = hit.get().snapshot();
       try {
         return new StartedBuild(
-            create(plan, Optional.of(SnapshotImages.imageName(snapshot))), hit.get().steps());
+            create(plan, Optional.of(SnapshotImageName.of(snapshot))), hit.get().steps());
       } catch (SandboxException e) {
         log.line(
             Level.WARN,

@@ -3,6 +3,7 @@ package dev.isola.engine.template;
 import dev.isola.codec.time.Deadline;
 import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.BuildLogEntry.Level;
+import dev.isola.engine.api.BuildSettings;
 import dev.isola.engine.api.Log;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

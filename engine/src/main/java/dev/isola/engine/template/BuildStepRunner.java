@@ -1,7 +1,7 @@
 package dev.isola.engine.template;
 
 import dev.isola.document.recipe.BuildStep;
-import dev.isola.engine.sandbox.TemplateResolver;
+import dev.isola.engine.api.Startup;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -130,7 +130,7 @@ final class BuildStepRunner {
     execute(
         run,
         number,
-        Command.argv("/bin/sh", "-c", TemplateResolver.SHELL, "run", path() + run.command())
+        Command.argv("/bin/sh", "-c", Startup.SHELL, "run", path() + run.command())
             .withUser(as)
             .withEnv(environment.env())
             .withCwd(environment.cwd().isEmpty() ? "/" : environment.cwd())

@@ -2,6 +2,8 @@ package dev.isola.engine.template;
 
 import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.BuildLogEntry;
+import dev.isola.engine.api.BuildSettings;
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;

@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;

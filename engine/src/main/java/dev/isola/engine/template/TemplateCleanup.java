@@ -1,6 +1,7 @@
 package dev.isola.engine.template;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.engine.sandbox.Sandboxes;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.error.Conflict;

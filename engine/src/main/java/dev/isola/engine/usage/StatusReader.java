@@ -1,11 +1,11 @@
 package dev.isola.engine.usage;
 
 import dev.isola.engine.api.CpuLoad;
+import dev.isola.engine.api.RecentErrors;
 import dev.isola.engine.api.SandboxHealth;
 import dev.isola.engine.api.SandboxStatus;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.LiveSandboxes;
-import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.engine.lifecycle.SandboxNetworks;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.SandboxId;

@@ -5,7 +5,7 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.SandboxRecorder;
-import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

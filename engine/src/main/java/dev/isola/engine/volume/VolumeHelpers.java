@@ -3,7 +3,9 @@ package dev.isola.engine.volume;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.document.request.CreateRequest;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.HelperProfile;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.VolumeFiles;
 import dev.isola.engine.sandbox.SandboxCreator;
 import dev.isola.engine.sandbox.Sandboxes;
 import dev.isola.spi.DestroyOptions;

@@ -1,7 +1,7 @@
 package dev.isola.engine.volume;
 
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.sandbox.VolumeResolver;
+import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.store.EntryFilter;

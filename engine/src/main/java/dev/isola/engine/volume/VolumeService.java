@@ -2,8 +2,10 @@ package dev.isola.engine.volume;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
+import dev.isola.engine.api.HelperProfile;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.api.VolumeFiles;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.sandbox.ProviderCandidates;

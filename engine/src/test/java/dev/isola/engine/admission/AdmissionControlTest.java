@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeClock;
+import dev.isola.engine.api.Resources;
 import dev.isola.spi.error.LimitExceeded;
 import java.time.Duration;
 import java.time.InstantSource;

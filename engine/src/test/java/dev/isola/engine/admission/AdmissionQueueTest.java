@@ -2,6 +2,7 @@ package dev.isola.engine.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.engine.api.Resources;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;

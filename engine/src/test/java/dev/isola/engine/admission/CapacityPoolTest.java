@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeClock;
+import dev.isola.engine.api.CapacityUsage;
+import dev.isola.engine.api.Resources;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.LimitExceeded;
 import java.time.Duration;
@@ -150,7 +152,7 @@ class CapacityPoolTest {
         });
     assertThat(broken).isEmpty();
     assertThat(served).hasValue(20_000);
-    assertThat(pool.usage()).isEqualTo(new CapacityPool.Usage(room, Resources.NONE, room, 0));
+    assertThat(pool.usage()).isEqualTo(new CapacityUsage(room, Resources.NONE, room, 0));
   }
 
   /** Admissions, timeouts and interrupts coincide; no reservation may be lost or leaked. */
@@ -179,7 +181,7 @@ class CapacityPoolTest {
         });
     assertThat(served.get() + refused.get()).isEqualTo(10_000);
     assertThat(served.get()).isPositive();
-    assertThat(pool.usage()).isEqualTo(new CapacityPool.Usage(room, Resources.NONE, room, 0));
+    assertThat(pool.usage()).isEqualTo(new CapacityUsage(room, Resources.NONE, room, 0));
   }
 
   private static void race(int threads, Runnable runner) throws InterruptedException {

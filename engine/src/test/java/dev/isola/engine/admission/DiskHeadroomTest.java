@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.engine.api.Resources;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.spec.ResourceLimits;

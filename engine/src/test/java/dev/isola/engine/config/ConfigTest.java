@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.isola.engine.admission.DiskHeadroom;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.DeploymentMode;
+import dev.isola.engine.api.Resources;
+import dev.isola.engine.api.SelectionPolicy;
 import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.health.ProbeSchedule;
-import dev.isola.engine.selection.DeploymentMode;
-import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.provider.ProviderConfig;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeLog;
+import dev.isola.engine.api.RecentErrors;
 import dev.isola.engine.decorator.ProviderDecorator;
 import dev.isola.engine.lifecycle.ActivityTracker;
-import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;

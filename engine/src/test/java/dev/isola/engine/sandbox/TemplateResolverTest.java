@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.Startup;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.lifecycle.SandboxRecorder.IdempotencyKey;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.InvalidRequest;
@@ -115,12 +116,12 @@ class TemplateResolverTest {
               throw new AssertionError("is looked up twice");
             });
     assertThat(none.resolve(resolved)).isEqualTo(resolved);
-    assertThat(resolved.idempotencyKey()).isEqualTo(sandboxRequest.idempotencyKey());
+    assertThat(IdempotencyKey.of(resolved)).isEqualTo(IdempotencyKey.of(sandboxRequest));
     SandboxRequest other =
         SandboxRequest.of(
                 sandboxRequest.request().withTemplate(SpecDocument.template("other", Map.of())))
             .withIdempotencyKey("key");
-    assertThat(resolved.idempotencyKey()).isNotEqualTo(other.idempotencyKey());
+    assertThat(IdempotencyKey.of(resolved)).isNotEqualTo(IdempotencyKey.of(other));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.engine.api.SecretKeyRotation;
 import dev.isola.engine.secret.SealedSettings.RotationStep;
 import dev.isola.spi.error.Internal;
 import dev.isola.spi.error.InvalidRequest;
@@ -129,7 +130,7 @@ class SealedSettingsTest {
       }
       assertThat(folder.resolve("secrets.key")).hasBinaryContent(old);
       next.put(SealedScope.SECRET, "b", "written-meanwhile".getBytes(UTF_8));
-      SealedSettings.Rotation rotation = reopened().rotateKey();
+      SecretKeyRotation rotation = reopened().rotateKey();
       assertThat(folder.resolve("secrets.key.new")).doesNotExist();
       assertThat(Files.readAllBytes(folder.resolve("secrets.key"))).isNotEqualTo(old);
       SealedSettings last = reopened();
@@ -147,7 +148,7 @@ class SealedSettingsTest {
     SealedSettings settings = settings();
     settings.put(SealedScope.SECRET, "a", VALUE.getBytes(UTF_8));
     List<RotationStep> reached = new java.util.ArrayList<>();
-    SealedSettings.Rotation _ = settings.rotateKey(reached::add);
+    SecretKeyRotation _ = settings.rotateKey(reached::add);
     assertThat(reached)
         .containsExactly(
             RotationStep.KEY_CREATED, RotationStep.VALUE_WRITTEN, RotationStep.VALUES_CHECKED);
@@ -165,7 +166,7 @@ class SealedSettingsTest {
     assertThat(folder.resolve("secrets.key")).hasBinaryContent(old);
     assertThat(text(reopened(), SealedScope.SECRET, "a")).isEqualTo(VALUE);
     boolean _ = settings().remove(SealedScope.SECRET, "b");
-    SealedSettings.Rotation _ = settings().rotateKey();
+    SecretKeyRotation _ = settings().rotateKey();
     assertThat(text(reopened(), SealedScope.SECRET, "a")).isEqualTo(VALUE);
   }
 

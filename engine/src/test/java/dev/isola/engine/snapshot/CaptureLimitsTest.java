@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.InvalidRequest;
 import java.io.IOException;

@@ -2,9 +2,11 @@ package dev.isola.engine.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.engine.admission.CapacityPool;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.CapacityUsage;
+import dev.isola.engine.api.EngineSample;
+import dev.isola.engine.api.HealthChange;
 import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
@@ -45,7 +47,7 @@ class StatisticsSamplerTest {
                 ledger.sandboxes(),
                 metrics.statistics(),
                 () -> 3,
-                () -> new CapacityPool.Usage(Resources.NONE, Resources.NONE, Resources.NONE, 0),
+                () -> new CapacityUsage(Resources.NONE, Resources.NONE, Resources.NONE, 0),
                 () -> providers),
             () -> START.plusNanos(nanos.get()),
             nanos::get);

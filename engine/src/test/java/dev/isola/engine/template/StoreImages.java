@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.engine.api.TemplateImages;
 import dev.isola.host.image.ImageLayer;
 import dev.isola.host.image.ImageLimits;
 import dev.isola.host.image.ImageSource;

@@ -1,6 +1,5 @@
 package dev.isola.server.access;
 
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.context.ServerContext;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
@@ -15,11 +14,7 @@ public record ExposedPorts(ServerContext context) {
 
   /** Returns the exposed ports in ascending order; empty if every port is accessible. */
   public List<Integer> of(SandboxId id) {
-    return SpecCodec.decode(context.engine().view(id).spec(), id)
-        .spec()
-        .network()
-        .exposePorts()
-        .stream()
+    return context.engine().view(id).request().spec().network().exposePorts().stream()
         .sorted()
         .toList();
   }

@@ -1,7 +1,6 @@
 package dev.isola.server.access;
 
-import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.engine.selection.HostAccess;
+import dev.isola.engine.api.HostAccess;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -102,8 +101,7 @@ public final class HostAccessGuard {
       return before;
     }
     try {
-      HostAccess access =
-          HostAccess.of(SpecCodec.decode(context.engine().view(id).spec(), id).spec());
+      HostAccess access = HostAccess.of(context.engine().view(id).request().spec());
       if (cache.size() >= MAX_CACHED) {
         cache.clear();
       }

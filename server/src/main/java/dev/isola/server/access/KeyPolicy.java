@@ -1,6 +1,6 @@
 package dev.isola.server.access;
 
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.route.Exchange;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import dev.isola.document.RequestFields;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DocumentShape;
 import dev.isola.server.route.Exchange;

@@ -3,7 +3,7 @@ package dev.isola.server.api;
 import dev.isola.document.EgressDocument;
 import dev.isola.egress.ConnectionView;
 import dev.isola.egress.Denial;
-import dev.isola.engine.egress.EgressReport;
+import dev.isola.engine.api.EgressReport;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;

@@ -3,7 +3,6 @@ package dev.isola.server.api;
 import dev.isola.document.SpecDocument;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.spi.exec.Exit;
@@ -46,8 +45,8 @@ final class JsonViews {
       json.put("spec", Map.of()); // the spec is unreadable; the cause says so
       return json;
     }
-    Map<String, Object> spec = spec(SpecCodec.decode(entry.spec(), entry.id()));
-    List<String> secret = SpecCodec.secretNames(entry.spec(), entry.id());
+    Map<String, Object> spec = spec(entry.request());
+    List<String> secret = entry.secretNames();
     if (!secret.isEmpty()) {
       spec.put(
           "secretEnv", secret); // a list of names; if it is sent back as a spec, it is rejected

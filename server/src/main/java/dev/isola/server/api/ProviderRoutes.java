@@ -1,13 +1,13 @@
 package dev.isola.server.api;
 
 import dev.isola.engine.Engine;
-import dev.isola.engine.admission.CapacityPool;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.CapacityUsage;
+import dev.isola.engine.api.ForkKind;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.api.SandboxCount;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.SnapshotKinds;
+import dev.isola.engine.api.SnapshotKinds;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DecimalShape;
@@ -265,7 +265,7 @@ record ProviderRoutes(ServerContext context) {
    * sandboxes is the limit; this machine is that host for local providers only.
    */
   private static Map<String, Object> available(
-      CapacityPool.Usage usage, Optional<HostResources> host, boolean local) {
+      CapacityUsage usage, Optional<HostResources> host, boolean local) {
     Map<String, Object> json = new LinkedHashMap<>();
     long freeMemory =
         local ? usage.free().memoryMb() : usage.capacity().memoryMb() - usage.reserved().memoryMb();

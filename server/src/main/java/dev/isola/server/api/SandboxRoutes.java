@@ -4,9 +4,8 @@ import dev.isola.document.SpecDocument;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -183,7 +182,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
    * provider.
    */
   private Set<LimitKind> unenforced(SandboxView entry) {
-    SandboxSpec spec = SpecCodec.decode(entry.spec(), entry.id()).spec();
+    SandboxSpec spec = entry.request().spec();
     Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
     context.components().health().current().stream()
         .filter(one -> one.name().equals(entry.provider()))

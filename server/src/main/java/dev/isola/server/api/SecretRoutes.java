@@ -1,10 +1,9 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.secret.NamedSecret;
-import dev.isola.engine.secret.SealedSettings;
-import dev.isola.engine.secret.SecretRequest;
+import dev.isola.engine.api.NamedSecret;
+import dev.isola.engine.api.SecretKeyRotation;
+import dev.isola.engine.api.SecretRequest;
 import dev.isola.engine.secret.SecretService;
-import dev.isola.engine.secret.SecretVariables;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -148,7 +147,7 @@ record SecretRoutes(ServerContext context) {
 
   private static boolean sees(Exchange exchange, NamedSecret secret) {
     return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent()
-        || SecretVariables.allows(secret, KeyPolicy.keyName(exchange));
+        || secret.allows(KeyPolicy.keyName(exchange));
   }
 
   private void get(Exchange exchange) throws IOException {
@@ -173,7 +172,7 @@ record SecretRoutes(ServerContext context) {
   }
 
   private void rotate(Exchange exchange) throws IOException {
-    SealedSettings.Rotation rotation = secrets().rotateKey();
+    SecretKeyRotation rotation = secrets().rotateKey();
     exchange.json(200, Map.of("keyId", rotation.keyId(), "values", rotation.values()));
   }
 

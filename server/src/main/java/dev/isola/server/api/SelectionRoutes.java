@@ -1,11 +1,11 @@
 package dev.isola.server.api;
 
+import dev.isola.engine.api.PlacementPlan;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderStatus;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.placement.PlacementPlan;
-import dev.isola.engine.selection.Rejection;
-import dev.isola.engine.selection.Selection;
+import dev.isola.engine.api.Rejection;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.Selection;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;

@@ -1,13 +1,13 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.lifecycle.ReservedTags;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.ForkRequest;
-import dev.isola.engine.snapshot.ForkResult;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkRequest;
+import dev.isola.engine.api.ForkResult;
+import dev.isola.engine.api.ReservedTags;
+import dev.isola.engine.api.SnapshotKinds;
+import dev.isola.engine.api.SnapshotReport;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.engine.snapshot.ForkService;
-import dev.isola.engine.snapshot.SnapshotKinds;
-import dev.isola.engine.snapshot.SnapshotReport;
-import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.access.KeyPolicy;

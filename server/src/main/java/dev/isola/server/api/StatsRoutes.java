@@ -1,11 +1,11 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.admission.CapacityPool;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.CapacityUsage;
+import dev.isola.engine.api.DurationPercentiles;
+import dev.isola.engine.api.EngineSample;
+import dev.isola.engine.api.HealthChange;
 import dev.isola.engine.api.ProviderStatus;
-import dev.isola.engine.metrics.DurationWindow.Percentiles;
-import dev.isola.engine.statistics.EngineSample;
-import dev.isola.engine.statistics.HealthChange;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.statistics.StatisticsSampler;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
@@ -130,7 +130,7 @@ record StatsRoutes(ServerContext context) {
     return json;
   }
 
-  private static Map<String, Object> json(Percentiles percentiles) {
+  private static Map<String, Object> json(DurationPercentiles percentiles) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("p50", rounded(percentiles.p50()));
     json.put("p95", rounded(percentiles.p95()));
@@ -149,7 +149,7 @@ record StatsRoutes(ServerContext context) {
     return json;
   }
 
-  private static Map<String, Object> json(CapacityPool.Usage usage) {
+  private static Map<String, Object> json(CapacityUsage usage) {
     Map<String, Object> memory = new LinkedHashMap<>();
     memory.put("used", usage.reserved().memoryMb());
     if (usage.capacity().memoryMb() < Resources.UNLIMITED) {

@@ -1,9 +1,9 @@
 package dev.isola.server.api;
 
 import dev.isola.document.RecipeDocument;
+import dev.isola.engine.api.BuildSettings;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.template.BuildSettings;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;

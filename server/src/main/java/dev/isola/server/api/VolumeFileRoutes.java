@@ -2,8 +2,8 @@ package dev.isola.server.api;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.engine.volume.HelperProfile;
-import dev.isola.engine.volume.VolumeFiles;
+import dev.isola.engine.api.HelperProfile;
+import dev.isola.engine.api.VolumeFiles;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.content.FileResponse;
 import dev.isola.server.context.ServerContext;

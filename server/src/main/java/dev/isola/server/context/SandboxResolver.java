@@ -1,7 +1,6 @@
 package dev.isola.server.context;
 
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
@@ -44,7 +43,7 @@ public final class SandboxResolver {
 
   private void resume(SandboxView entry) {
     SandboxId id = entry.id();
-    if (!SpecCodec.decode(entry.spec(), id).lifecycle().autoResume()) {
+    if (!entry.request().lifecycle().autoResume()) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "sandbox " + id + " is " + entry.state().name().toLowerCase(Locale.ROOT),

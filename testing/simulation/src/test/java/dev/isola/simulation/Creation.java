@@ -4,7 +4,7 @@ import static dev.isola.simulation.Timeline.SECOND;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.admission.AdmissionQueue;
-import dev.isola.engine.selection.Selection;
+import dev.isola.engine.api.Selection;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;

@@ -5,7 +5,7 @@ import static dev.isola.simulation.Timeline.SECOND;
 import dev.isola.engine.admission.AdmissionQueue;
 import dev.isola.engine.admission.Capacity;
 import dev.isola.engine.admission.Headroom;
-import dev.isola.engine.admission.Resources;
+import dev.isola.engine.api.Resources;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;

@@ -1,8 +1,8 @@
 package dev.isola.compat.backend;
 
+import dev.isola.engine.api.NetworkPolicy;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
-import dev.isola.engine.selection.NetworkPolicy;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.Health;

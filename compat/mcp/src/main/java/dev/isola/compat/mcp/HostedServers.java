@@ -3,7 +3,6 @@ package dev.isola.compat.mcp;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.McpServer;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.context.SandboxResolver;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.ByteBudget;
@@ -59,7 +58,7 @@ final class HostedServers {
         known.touch();
         return known;
       }
-      CreateRequest request = SpecCodec.decode(view.spec(), id);
+      CreateRequest request = view.request();
       McpServer spec =
           request
               .mcpServer()

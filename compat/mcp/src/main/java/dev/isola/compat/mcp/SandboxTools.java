@@ -1,13 +1,13 @@
 package dev.isola.compat.mcp;
 
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkRequest;
+import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.ForkRequest;
-import dev.isola.engine.snapshot.ForkResult;
-import dev.isola.engine.snapshot.SnapshotReport;
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.SnapshotReport;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;

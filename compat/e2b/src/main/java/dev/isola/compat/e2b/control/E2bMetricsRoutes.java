@@ -2,7 +2,6 @@ package dev.isola.compat.e2b.control;
 
 import dev.isola.engine.api.EventView;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
@@ -68,7 +67,7 @@ public record E2bMetricsRoutes(ServerContext context) {
   }
 
   private static ResourceLimits limits(SandboxView entry) {
-    return SpecCodec.decode(entry.spec(), entry.id()).spec().limits();
+    return entry.request().spec().limits();
   }
 
   private static Map<String, Object> measure(

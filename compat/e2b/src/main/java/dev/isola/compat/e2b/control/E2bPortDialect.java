@@ -4,7 +4,6 @@ import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bError;
 import dev.isola.compat.e2b.model.E2bLabels;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
@@ -98,7 +97,6 @@ public record E2bPortDialect(
   private static boolean isReachable(SandboxView entry) {
     return entry.state() == SandboxState.CREATING
         || entry.state() == SandboxState.RUNNING
-        || (E2bSandboxView.isSuspended(entry)
-            && SpecCodec.decode(entry.spec(), entry.id()).lifecycle().autoResume());
+        || (E2bSandboxView.isSuspended(entry) && entry.request().lifecycle().autoResume());
   }
 }

@@ -7,10 +7,9 @@ import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.compat.e2b.template.E2bTemplate;
 import dev.isola.compat.e2b.template.E2bTemplates;
 import dev.isola.engine.Engine;
+import dev.isola.engine.api.EgressReport;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.egress.EgressReport;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
@@ -217,7 +216,7 @@ public record E2bSandboxRoutes(
   private void network(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
-    Network current = SpecCodec.decode(entry.spec(), entry.id()).spec().network();
+    Network current = entry.request().spec().network();
     if (current.isFiltered()) {
       EgressReport _ =
           context

@@ -7,9 +7,8 @@ import dev.isola.compat.e2b.model.E2bNetworkConfig;
 import dev.isola.compat.e2b.model.E2bSandboxIds;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
+import dev.isola.engine.api.HostAccess;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.engine.selection.HostAccess;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.Scope;
@@ -54,7 +53,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
         domain
             .map(name -> HostOriginFilter.withPortOf(asked, name))
             .orElseGet(() -> HostOriginFilter.previewDomain(asked)));
-    boolean host = !HostAccess.of(SpecCodec.decode(entry.spec(), entry.id()).spec()).isNone();
+    boolean host = !HostAccess.of(entry.request().spec()).isNone();
     Scope needed = host ? Scope.ADMIN : Scope.USE;
     json.put(
         "envdAccessToken",
@@ -68,7 +67,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
 
   /** Describes a sandbox as an element of a list. */
   Map<String, Object> summary(SandboxView entry) {
-    SandboxSpec spec = SpecCodec.decode(entry.spec(), entry.id()).spec();
+    SandboxSpec spec = entry.request().spec();
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
     json.put("templateID", E2bLabels.template(entry));
@@ -99,7 +98,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
     secrets(exchange, entry, json);
     json.put("allowInternetAccess", E2bLabels.of(entry, E2bLabels.INTERNET).isPresent());
     json.put("network", E2bNetworkConfig.of(entry).fields());
-    Lifecycle lifecycle = SpecCodec.decode(entry.spec(), entry.id()).lifecycle();
+    Lifecycle lifecycle = entry.request().lifecycle();
     json.put(
         "lifecycle",
         Map.of(

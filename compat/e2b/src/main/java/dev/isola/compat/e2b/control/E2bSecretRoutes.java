@@ -2,10 +2,9 @@ package dev.isola.compat.e2b.control;
 
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bRequestBody;
-import dev.isola.engine.secret.NamedSecret;
-import dev.isola.engine.secret.SecretRequest;
+import dev.isola.engine.api.NamedSecret;
+import dev.isola.engine.api.SecretRequest;
 import dev.isola.engine.secret.SecretService;
-import dev.isola.engine.secret.SecretVariables;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -72,7 +71,7 @@ public record E2bSecretRoutes(ServerContext context) {
 
   private static boolean sees(Exchange exchange, NamedSecret secret) {
     return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent()
-        || SecretVariables.allows(secret, KeyPolicy.keyName(exchange));
+        || secret.allows(KeyPolicy.keyName(exchange));
   }
 
   private NamedSecret require(Exchange exchange) {

@@ -6,13 +6,12 @@ import dev.isola.compat.e2b.model.E2bError;
 import dev.isola.compat.e2b.model.E2bLabels;
 import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.compat.e2b.template.E2bTemplates;
+import dev.isola.engine.api.ForkKind;
+import dev.isola.engine.api.ForkRequest;
+import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.engine.snapshot.ForkKind;
-import dev.isola.engine.snapshot.ForkRequest;
-import dev.isola.engine.snapshot.ForkResult;
-import dev.isola.engine.snapshot.SnapshotRequest;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.api.SnapshotRequest;
+import dev.isola.engine.api.Startup;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
@@ -126,9 +125,7 @@ public record E2bSnapshotRoutes(
     try {
       return context.engine().fork(source.id(), request);
     } catch (Unsupported | Conflict e) { // nothing was created
-      Startup startup =
-          TemplateStartup.of(
-              templates.of(source), SpecCodec.decode(source.spec(), source.id()).spec());
+      Startup startup = TemplateStartup.of(templates.of(source), source.request().spec());
       return context
           .engine()
           .fork(source.id(), request.withKind(ForkKind.FILESYSTEM).withStartup(startup));

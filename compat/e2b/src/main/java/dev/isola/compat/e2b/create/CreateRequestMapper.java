@@ -10,7 +10,7 @@ import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.api.SandboxRequest;
 import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.auth.PublicPorts;
 import dev.isola.spi.SandboxId;

@@ -2,8 +2,7 @@ package dev.isola.compat.e2b.create;
 
 import dev.isola.compat.e2b.template.CodeInterpreter;
 import dev.isola.compat.e2b.template.E2bTemplate;
-import dev.isola.engine.sandbox.TemplateResolver;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.api.Startup;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
@@ -34,6 +33,6 @@ public final class TemplateStartup {
   }
 
   private static Command command(E2bTemplate template, String text) {
-    return TemplateResolver.shell(text).withUser(template.user()).withCwd(template.folder());
+    return Startup.shell(text).withUser(template.user()).withCwd(template.folder());
   }
 }

@@ -3,7 +3,6 @@ package dev.isola.compat.e2b.envd;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -88,8 +87,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
   }
 
   private SandboxSpec spec(Exchange exchange) {
-    return SpecCodec.decode(context.engine().view(exchange.sandbox()).spec(), exchange.sandbox())
-        .spec();
+    return context.engine().view(exchange.sandbox()).request().spec();
   }
 
   private void environment(Exchange exchange) throws IOException {

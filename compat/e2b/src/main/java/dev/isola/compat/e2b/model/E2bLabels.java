@@ -1,7 +1,6 @@
 package dev.isola.compat.e2b.model;
 
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.volume.VolumeService;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -40,9 +39,7 @@ public final class E2bLabels {
    * Returns the template that a sandbox was created from, or else its image, or else {@code host}.
    */
   public static String template(SandboxView entry) {
-    return of(entry, TEMPLATE)
-        .or(() -> SpecCodec.decode(entry.spec(), entry.id()).spec().image())
-        .orElse("host");
+    return of(entry, TEMPLATE).or(() -> entry.request().spec().image()).orElse("host");
   }
 
   /** Returns whether a sandbox is a helper through which the engine accesses a volume. */

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.JsonBody;
@@ -60,7 +59,7 @@ public record E2bNetworkConfig(Map<String, Object> fields) {
             text ->
                 JsonBody.object(text.getBytes(UTF_8))
                     .forEach((name, value) -> fields.put(String.valueOf(name), value)));
-    Network network = SpecCodec.decode(entry.spec(), entry.id()).spec().network();
+    Network network = entry.request().spec().network();
     if (network.isFiltered()) { // its rules may have changed since
       fields.putAll(egress(network.egress()));
     }

@@ -1,8 +1,7 @@
 package dev.isola.compat.e2b.model;
 
+import dev.isola.engine.api.HostAccess;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.engine.selection.HostAccess;
 import dev.isola.server.context.ServerContext;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
@@ -40,6 +39,6 @@ public record InsecureAccess(ServerContext context, boolean allowed) {
     return E2bLabels.of(entry, E2bLabels.INSECURE).filter(entry.id().value()::equals).isPresent()
         && entry.isolation() != Isolation.PROCESS
         && entry.damage().isEmpty()
-        && HostAccess.of(SpecCodec.decode(entry.spec(), entry.id()).spec()).isNone();
+        && HostAccess.of(entry.request().spec()).isNone();
   }
 }

@@ -2,7 +2,7 @@ package dev.isola.compat.e2b.template;
 
 import dev.isola.compat.e2b.model.E2bLabels;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.snapshot.SnapshotImages;
+import dev.isola.engine.api.SnapshotImageName;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
 import dev.isola.snapshot.manifest.Snapshot;
@@ -54,7 +54,7 @@ public record E2bTemplates(ServerContext context, ImageService images, BaseImage
    * from.
    */
   private E2bTemplate of(Snapshot snapshot) {
-    E2bTemplate files = E2bTemplate.of(snapshot.id(), SnapshotImages.imageName(snapshot.id()));
+    E2bTemplate files = E2bTemplate.of(snapshot.id(), SnapshotImageName.of(snapshot.id()));
     return Optional.ofNullable(snapshot.tags().get(E2bLabels.SNAPSHOT_TEMPLATE))
         .filter(name -> !name.equals(snapshot.id()))
         .flatMap(this::findKnown)

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.compat.e2b.template.CodeInterpreter;
 import dev.isola.compat.e2b.template.E2bTemplate;
-import dev.isola.engine.startup.Startup;
+import dev.isola.engine.api.Startup;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
