@@ -8,13 +8,13 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
-import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.provider.docker.DockerProviderFactory;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
@@ -97,7 +97,11 @@ class EngineRestartTest {
               registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
       Ledger ledger = Ledgers.open(LedgerConfig.sqlite(data.path().resolve("ledger")));
       return new EngineFixture(
-          ledger, registry, health, Engine.open(config, ledger, registry, health, clock, log));
+          ledger,
+          registry,
+          health,
+          Engine.open(
+              config, ledger, registry, health, Optional.empty(), Optional.empty(), clock, log));
     }
 
     List<SandboxId> create() {
@@ -109,19 +113,20 @@ class EngineRestartTest {
                 .build();
         SandboxId id =
             engine
+                .creator()
                 .create(
                     SandboxRequest.of(
                         CreateRequest.of(spec, "docker").withTtl(Duration.ofMinutes(30))))
                 .view()
                 .id();
-        engine.sandbox(id).run(Command.shell("echo " + id + " > mine"));
+        engine.sandboxes().get(id).run(Command.shell("echo " + id + " > mine"));
         made.add(id);
       }
       return made;
     }
 
     SandboxState state(SandboxId id) {
-      return engine.view(id).state();
+      return engine.sandboxes().view(id).state();
     }
 
     @Override
@@ -134,7 +139,7 @@ class EngineRestartTest {
   }
 
   private static void assertCommandRuns(EngineFixture fixture, SandboxId id) {
-    assertThat(fixture.engine().sandbox(id).run(Command.shell("cat mine")).stdout().text())
+    assertThat(fixture.engine().sandboxes().get(id).run(Command.shell("cat mine")).stdout().text())
         .isEqualTo(id + "\n");
   }
 
@@ -147,7 +152,7 @@ class EngineRestartTest {
         all = fixture.create();
         List<Execution> running = new ArrayList<>();
         for (SandboxId id : all) {
-          running.add(fixture.engine().sandbox(id).start(Command.shell("sleep 1000")));
+          running.add(fixture.engine().sandboxes().get(id).start(Command.shell("sleep 1000")));
         }
         containers.killDaemon();
         all.forEach(
@@ -170,7 +175,7 @@ class EngineRestartTest {
       try (EngineFixture fixture = EngineFixture.open(data, containers)) {
         for (SandboxId id : all) {
           assertCommandRuns(fixture, id);
-          fixture.engine().destroy(id, DestroyOptions.FORCE);
+          fixture.engine().sandboxes().destroy(id, DestroyOptions.FORCE);
           assertThat(fixture.state(id)).isEqualTo(SandboxState.DESTROYED);
         }
         assertThat(fixture.registry().get("docker").inventory()).isEmpty();
@@ -184,7 +189,7 @@ class EngineRestartTest {
         TestContainerEngine containers = TestContainerEngine.docker(false);
         EngineFixture fixture = EngineFixture.open(data, containers)) {
       List<SandboxId> all = fixture.create();
-      List<Sandbox> held = all.stream().map(fixture.engine()::sandbox).toList();
+      List<Sandbox> held = all.stream().map(fixture.engine().sandboxes()::get).toList();
       Execution waiting = held.getFirst().start(Command.shell("sleep 1000"));
       containers.killDaemon();
       assertThat(fixture.state(all.getFirst()))
@@ -199,7 +204,8 @@ class EngineRestartTest {
                       .allSatisfy(
                           id -> assertThat(fixture.state(id)).isEqualTo(SandboxState.DESTROYED)));
       for (SandboxId id : all) {
-        assertThat(fixture.engine().view(id).cause().orElse("")).startsWith("lost: its processes");
+        assertThat(fixture.engine().sandboxes().view(id).cause().orElse(""))
+            .startsWith("lost: its processes");
       }
       assertThat(waiting.await()).isInstanceOf(Exit.Lost.class);
       assertThatThrownBy(() -> held.getFirst().run(Command.argv("true"))).isInstanceOf(Gone.class);

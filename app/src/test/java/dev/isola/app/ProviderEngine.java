@@ -5,12 +5,12 @@ import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
-import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
@@ -115,7 +115,11 @@ final class ProviderEngine implements AutoCloseable {
         HealthMonitor.start(
             registry.providers(), registry.unavailable(), config.probeSchedule(), CLOCK, QUIET);
     return new ProviderEngine(
-        ledger, registry, health, Engine.open(config, ledger, registry, health, CLOCK, QUIET));
+        ledger,
+        registry,
+        health,
+        Engine.open(
+            config, ledger, registry, health, Optional.empty(), Optional.empty(), CLOCK, QUIET));
   }
 
   Engine engine() {
@@ -129,6 +133,7 @@ final class ProviderEngine implements AutoCloseable {
 
   Sandbox make(SandboxSpec.Builder spec, String provider) {
     return engine
+        .creator()
         .create(
             SandboxRequest.of(
                     CreateRequest.of(spec.build(), provider)
@@ -150,9 +155,9 @@ final class ProviderEngine implements AutoCloseable {
   @Override
   public void close() {
     try {
-      engine.list(SandboxListFilter.ALL, "", 1000).entries().stream()
+      engine.sandboxes().list(SandboxListFilter.ALL, "", 1000).entries().stream()
           .filter(one -> one.state() != SandboxState.DESTROYED)
-          .forEach(one -> engine.destroy(one.id(), DestroyOptions.FORCE));
+          .forEach(one -> engine.sandboxes().destroy(one.id(), DestroyOptions.FORCE));
     } finally {
       engine.close();
       health.close();

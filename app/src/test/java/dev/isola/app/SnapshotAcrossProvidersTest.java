@@ -8,12 +8,12 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SnapshotImageName;
 import dev.isola.engine.api.SnapshotRequest;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
-import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -177,11 +177,20 @@ class SnapshotAcrossProvidersTest {
                   config.probeSchedule(),
                   CLOCK,
                   QUIET);
-          Engine engine = Engine.open(config, ledger, registry, health, CLOCK, QUIET)) {
+          Engine engine =
+              Engine.open(
+                  config,
+                  ledger,
+                  registry,
+                  health,
+                  Optional.empty(),
+                  Optional.empty(),
+                  CLOCK,
+                  QUIET)) {
         try {
           compare(engine, from, to);
         } finally {
-          engine.destroy(new SandboxId("source"), DestroyOptions.FORCE);
+          engine.sandboxes().destroy(new SandboxId("source"), DestroyOptions.FORCE);
         }
       }
     }
@@ -223,9 +232,9 @@ class SnapshotAcrossProvidersTest {
       if (tellsOfHoles(restored)) {
         assertThat(blocks(restored, "sparse")).as("holes").isLessThan(SPARSE_BYTES / 8);
       }
-      assertThat(engine.view(restored.id()).provider()).isEqualTo(to);
+      assertThat(engine.sandboxes().view(restored.id()).provider()).isEqualTo(to);
     } finally {
-      engine.destroy(restored.id(), DestroyOptions.FORCE);
+      engine.sandboxes().destroy(restored.id(), DestroyOptions.FORCE);
     }
   }
 
@@ -259,6 +268,7 @@ class SnapshotAcrossProvidersTest {
 
   private static Sandbox make(Engine engine, SandboxSpec.Builder spec, String provider) {
     return engine
+        .creator()
         .create(
             SandboxRequest.of(
                     CreateRequest.of(spec.build(), provider)

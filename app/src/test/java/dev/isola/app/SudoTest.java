@@ -2,6 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.isola.engine.api.ForkRequest;
 import dev.isola.engine.api.ForkResult;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -108,13 +109,13 @@ class SudoTest {
   void sudoWorksAfterAPauseAndInAFork(String provider) throws IOException {
     try (ProviderEngine made = open(provider)) {
       Sandbox source = made.make(spec("source"), provider);
-      made.engine().pause(source.id(), PauseKind.FILESYSTEM);
-      made.engine().resume(source.id());
-      Sandbox resumed = made.engine().sandbox(source.id());
+      made.engine().sandboxes().pause(source.id(), PauseKind.FILESYSTEM);
+      made.engine().sandboxes().resume(source.id());
+      Sandbox resumed = made.engine().sandboxes().get(source.id());
       assertThat(output(resumed, SUDO + "id -u")).isEqualTo("0\n");
-      for (ForkResult fork : made.engine().fork(source.id(), 1)) {
+      for (ForkResult fork : made.engine().forks().fork(source.id(), ForkRequest.of(1))) {
         assertThat(fork).isInstanceOf(ForkResult.Created.class);
-        Sandbox forked = made.engine().sandbox(((ForkResult.Created) fork).view().id());
+        Sandbox forked = made.engine().sandboxes().get(((ForkResult.Created) fork).view().id());
         assertThat(output(forked, SUDO + "id -u")).isEqualTo("0\n");
       }
     }

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
+import dev.isola.engine.api.ForkRequest;
 import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SnapshotImageName;
@@ -126,7 +127,7 @@ class WrittenFilesTest {
               source,
               "echo second > /etc/changed; rm -r /srv; mv /etc/new.d /etc/moved.d; cd /; "
                   + DESCRIBE);
-      made.engine().destroy(restored.id(), DestroyOptions.FORCE);
+      made.engine().sandboxes().destroy(restored.id(), DestroyOptions.FORCE);
       Snapshot second = everything(made, source);
       assertThat(ProviderEngine.output(restored(made, second, to), DESCRIBE))
           .as("the second snapshot, which reads only what changed")
@@ -162,22 +163,24 @@ class WrittenFilesTest {
       Sandbox source = made.make(spec("source"), provider);
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);
-      List<ForkResult> forks = made.engine().fork(source.id(), 2);
+      List<ForkResult> forks = made.engine().forks().fork(source.id(), ForkRequest.of(2));
       for (ForkResult fork : forks) {
         assertThat(fork).isInstanceOf(ForkResult.Created.class);
         ForkResult.Created one = (ForkResult.Created) fork;
         assertThat(one.method()).isEqualTo(ForkResult.Method.MOUNT);
-        Sandbox forked = made.engine().sandbox(one.view().id());
+        Sandbox forked = made.engine().sandboxes().get(one.view().id());
         assertThat(ProviderEngine.output(forked, DESCRIBE)).isEqualTo(before);
         ProviderEngine.output(forked, "echo other > /etc/changed");
       }
       assertThat(ProviderEngine.output(source, DESCRIBE)).isEqualTo(before);
       ForkResult.Created first = (ForkResult.Created) forks.getFirst();
       ForkResult.Created grandchild =
-          (ForkResult.Created) made.engine().fork(first.view().id(), 1).getFirst();
+          (ForkResult.Created)
+              made.engine().forks().fork(first.view().id(), ForkRequest.of(1)).getFirst();
       assertThat(
               ProviderEngine.output(
-                  made.engine().sandbox(grandchild.view().id()), "cat /etc/changed /root/note"))
+                  made.engine().sandboxes().get(grandchild.view().id()),
+                  "cat /etc/changed /root/note"))
           .isEqualTo("other\nroot\n");
     }
   }
@@ -189,9 +192,11 @@ class WrittenFilesTest {
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);
       ProviderEngine.output(source, "cd /workspace; sleep 300 > busy 2>&1 &");
-      ForkResult.Created fork = (ForkResult.Created) made.engine().fork(source.id(), 1).getFirst();
+      ForkResult.Created fork =
+          (ForkResult.Created)
+              made.engine().forks().fork(source.id(), ForkRequest.of(1)).getFirst();
       assertThat(fork.method()).isEqualTo(ForkResult.Method.RESTORE);
-      assertThat(ProviderEngine.output(made.engine().sandbox(fork.view().id()), DESCRIBE))
+      assertThat(ProviderEngine.output(made.engine().sandboxes().get(fork.view().id()), DESCRIBE))
           .isEqualTo(before);
     }
   }
@@ -201,6 +206,7 @@ class WrittenFilesTest {
     try (ProviderEngine made = open("bubblewrap")) {
       Sandbox source =
           made.engine()
+              .creator()
               .create(
                   SandboxRequest.of(
                           CreateRequest.of(spec("source").build(), "bubblewrap")
@@ -216,8 +222,9 @@ class WrittenFilesTest {
       await("it is suspended")
           .atMost(Duration.ofSeconds(90))
           .until(() -> !made.atProvider("bubblewrap", source.id()));
-      assertThat(made.engine().view(source.id()).state()).isEqualTo(SandboxState.STOPPED);
-      assertThat(ProviderEngine.output(made.engine().sandbox(source.id()), DESCRIBE))
+      assertThat(made.engine().sandboxes().view(source.id()).state())
+          .isEqualTo(SandboxState.STOPPED);
+      assertThat(ProviderEngine.output(made.engine().sandboxes().get(source.id()), DESCRIBE))
           .isEqualTo(before);
     }
   }
@@ -231,9 +238,11 @@ class WrittenFilesTest {
           source,
           "echo h > /home/user/.h; echo r > /root/r; echo t > /tmp/t; echo v > /var/tmp/v;"
               + " echo w > w");
-      ForkResult.Created fork = (ForkResult.Created) made.engine().fork(source.id(), 1).getFirst();
+      ForkResult.Created fork =
+          (ForkResult.Created)
+              made.engine().forks().fork(source.id(), ForkRequest.of(1)).getFirst();
       assertThat(fork.method()).isEqualTo(ForkResult.Method.MOUNT);
-      assertThat(ProviderEngine.output(made.engine().sandbox(fork.view().id()), show))
+      assertThat(ProviderEngine.output(made.engine().sandboxes().get(fork.view().id()), show))
           .isEqualTo("h\nr\nt\nv\nw\n");
       Snapshot snapshot = everything(made, source);
       assertThat(ProviderEngine.output(restored(made, snapshot, "bubblewrap"), show))
@@ -276,7 +285,7 @@ class WrittenFilesTest {
       Sandbox source = made.make(spec("source"), "bubblewrap");
       ProviderEngine.output(source, "echo mine > /etc/mine");
       Snapshot snapshot = everything(made, source);
-      made.engine().destroy(source.id(), DestroyOptions.FORCE);
+      made.engine().sandboxes().destroy(source.id(), DestroyOptions.FORCE);
       new ImageStore(folder).remove(SmallImage.NAME);
       SmallImage.addTo(folder, folder.resolve("again"), SmallImage.NAME, "second\n");
       assertThatThrownBy(() -> restored(made, snapshot, "bubblewrap"))

@@ -7,13 +7,13 @@ import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
-import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.server.context.ServerContext;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -72,7 +72,9 @@ final class BenchEngine implements AutoCloseable {
     health =
         HealthMonitor.start(
             registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
-    engine = Engine.open(config, ledger, registry, health, clock, log);
+    engine =
+        Engine.open(
+            config, ledger, registry, health, Optional.empty(), Optional.empty(), clock, log);
   }
 
   /**
@@ -134,9 +136,11 @@ final class BenchEngine implements AutoCloseable {
     if (cold) {
       spec.env("COLD", "1");
     }
-    return engine.create(
-        SandboxRequest.of(
-            CreateRequest.of(spec.build(), trial.factory().name()).withTtl(LIFETIME)));
+    return engine
+        .creator()
+        .create(
+            SandboxRequest.of(
+                CreateRequest.of(spec.build(), trial.factory().name()).withTtl(LIFETIME)));
   }
 
   Engine engine() {
@@ -148,7 +152,7 @@ final class BenchEngine implements AutoCloseable {
   }
 
   void destroy(CreateResult delivery) {
-    engine.destroy(delivery.view().id(), DestroyOptions.FORCE);
+    engine.sandboxes().destroy(delivery.view().id(), DestroyOptions.FORCE);
   }
 
   /**
@@ -159,7 +163,7 @@ final class BenchEngine implements AutoCloseable {
   void awaitPool() throws IOException, InterruptedException {
     SandboxListFilter ready = SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING);
     long end = System.nanoTime() + TIMEOUT.toNanos();
-    while (engine.list(ready, "", POOL).entries().size() < POOL) {
+    while (engine.sandboxes().list(ready, "", POOL).entries().size() < POOL) {
       if (System.nanoTime() > end) {
         throw new IOException("the warm pool did not fill in time: " + log.last);
       }
@@ -169,7 +173,7 @@ final class BenchEngine implements AutoCloseable {
 
   /** Looks up the shared sandbox. */
   Sandbox sandbox() {
-    return engine.sandbox(shared());
+    return engine.sandboxes().get(shared());
   }
 
   /** Returns the parts that a server is built from. */

@@ -2,6 +2,7 @@ package dev.isola.bench;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
+import dev.isola.engine.api.ForkRequest;
 import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SnapshotImageName;
@@ -53,13 +54,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   static EngineSnapshotTool open(
       BenchEngine benchEngine, SnapshotTree tree, List<SkippedSubject> skippedSubjects) {
-    Sandbox sandbox =
-        benchEngine
-            .engine()
-            .create(
-                SandboxRequest.of(
-                    CreateRequest.of(spec().build(), benchEngine.provider()).withTtl(LIFETIME)))
-            .sandbox();
+    Sandbox sandbox = create(benchEngine);
     EngineSnapshotTool snapshotTool = new EngineSnapshotTool(benchEngine, sandbox.id());
     try {
       snapshotTool.warmUp();
@@ -92,36 +87,34 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   private void warmUp() throws IOException, InterruptedException {
     Parallel.run(
         () -> {
-          Sandbox one =
-              engine
-                  .create(
-                      SandboxRequest.of(
-                          CreateRequest.of(spec().build(), benchEngine.provider())
-                              .withTtl(LIFETIME)))
-                  .sandbox();
+          Sandbox one = create(benchEngine);
           one.run(Command.argv("true"));
-          engine.destroy(one.id(), DestroyOptions.FORCE);
+          engine.sandboxes().destroy(one.id(), DestroyOptions.FORCE);
         },
         WARM_UP,
         10);
-    if (engine.sandbox(source).as(Forking.class).isPresent()) {
+    if (engine.sandboxes().get(source).as(Forking.class).isPresent()) {
       warmUpForks();
     }
   }
 
+  private static Sandbox create(BenchEngine benchEngine) {
+    CreateRequest request = CreateRequest.of(spec().build(), benchEngine.provider());
+    return benchEngine
+        .engine()
+        .creator()
+        .create(SandboxRequest.of(request.withTtl(LIFETIME)))
+        .sandbox();
+  }
+
   private void warmUpForks() throws IOException, InterruptedException {
-    Sandbox other =
-        engine
-            .create(
-                SandboxRequest.of(
-                    CreateRequest.of(spec().build(), benchEngine.provider()).withTtl(LIFETIME)))
-            .sandbox();
+    Sandbox other = create(benchEngine);
     for (int i = 0; i < WARM_FORKS; i++) {
       other.run(Command.shell("echo " + i + " > file"));
       forkTen(other.id(), Command.argv("test", "-e", "file"));
       cleanUp();
     }
-    engine.destroy(other.id(), DestroyOptions.FORCE);
+    engine.sandboxes().destroy(other.id(), DestroyOptions.FORCE);
   }
 
   /**
@@ -161,7 +154,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   @Override
   public void change(String script) throws IOException {
-    ExecResult result = engine.sandbox(source).run(Command.shell(script));
+    ExecResult result = engine.sandboxes().get(source).run(Command.shell(script));
     if (!result.succeeded()) {
       throw new IOException("the tree cannot be changed: " + result);
     }
@@ -180,7 +173,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
         SandboxRequest.of(
             CreateRequest.of(spec().image(image).build(), benchEngine.provider())
                 .withTtl(LIFETIME));
-    Sandbox sandbox = engine.create(order).sandbox();
+    Sandbox sandbox = engine.creator().create(order).sandbox();
     made.add(sandbox.id());
     answer(sandbox, REMOTE_NAME);
   }
@@ -193,7 +186,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   private void forkTen(SandboxId origin, Command question)
       throws IOException, InterruptedException {
     List<SandboxId> forks = new ArrayList<>();
-    for (ForkResult fork : engine.fork(origin, 10)) {
+    for (ForkResult fork : engine.forks().fork(origin, ForkRequest.of(10))) {
       switch (fork) {
         case ForkResult.Created(var entry, var by) -> forks.add(entry.id());
         case ForkResult.Failed(var why) -> throw new IOException("a fork failed", why);
@@ -201,7 +194,8 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     }
     made.addAll(forks);
     Iterator<SandboxId> next = forks.iterator();
-    Parallel.run(() -> answer(engine.sandbox(another(next)), question), forks.size(), forks.size());
+    Parallel.run(
+        () -> answer(engine.sandboxes().get(another(next)), question), forks.size(), forks.size());
   }
 
   private static SandboxId another(Iterator<SandboxId> next) {
@@ -219,7 +213,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   @Override
   public void cleanUp() {
-    made.forEach(id -> engine.destroy(id, DestroyOptions.FORCE));
+    made.forEach(id -> engine.sandboxes().destroy(id, DestroyOptions.FORCE));
     made.clear();
   }
 

@@ -1,68 +1,49 @@
 package dev.isola.engine;
 
 import dev.isola.engine.api.CapacityUsage;
-import dev.isola.engine.api.CreateResult;
-import dev.isola.engine.api.ForkKind;
-import dev.isola.engine.api.ForkRequest;
-import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.NetworkPolicy;
 import dev.isola.engine.api.Peers;
-import dev.isola.engine.api.PlacementPlan;
 import dev.isola.engine.api.RecentErrors;
 import dev.isola.engine.api.Resources;
-import dev.isola.engine.api.SandboxCount;
-import dev.isola.engine.api.SandboxListFilter;
-import dev.isola.engine.api.SandboxPage;
-import dev.isola.engine.api.SandboxRequest;
-import dev.isola.engine.api.SandboxStatus;
-import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.api.TemplateImages;
+import dev.isola.engine.api.egress.EgressOperations;
+import dev.isola.engine.api.event.EventLog;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.health.Readiness;
+import dev.isola.engine.api.pool.WarmPool;
+import dev.isola.engine.api.registry.ProviderRegistry;
+import dev.isola.engine.api.sandbox.SandboxCreator;
+import dev.isola.engine.api.sandbox.Sandboxes;
+import dev.isola.engine.api.secret.SecretService;
+import dev.isola.engine.api.snapshot.ForkService;
+import dev.isola.engine.api.snapshot.SnapshotService;
+import dev.isola.engine.api.statistics.StatisticsSampler;
+import dev.isola.engine.api.template.ImageCommits;
+import dev.isola.engine.api.template.TemplateService;
+import dev.isola.engine.api.trace.Tracer;
+import dev.isola.engine.api.volume.VolumeService;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.config.ShutdownAction;
-import dev.isola.engine.egress.EgressOperations;
-import dev.isola.engine.event.EventLog;
-import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.engine.peer.ServerLease;
-import dev.isola.engine.pool.WarmPool;
-import dev.isola.engine.registry.ProviderRegistry;
-import dev.isola.engine.sandbox.SandboxCreator;
-import dev.isola.engine.sandbox.Sandboxes;
-import dev.isola.engine.secret.SecretService;
-import dev.isola.engine.snapshot.ForkService;
-import dev.isola.engine.snapshot.SnapshotService;
-import dev.isola.engine.spec.SpecCodec;
-import dev.isola.engine.statistics.StatisticsSampler;
-import dev.isola.engine.template.TemplateService;
-import dev.isola.engine.trace.Tracer;
-import dev.isola.engine.volume.VolumeService;
 import dev.isola.spi.DestroyOptions;
-import dev.isola.spi.SandboxId;
-import dev.isola.spi.SandboxState;
-import dev.isola.spi.capability.Pausing;
-import dev.isola.spi.capability.Sandbox;
-import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.EntryFilter;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Runs all providers as one service. The engine chooses the provider of each sandbox, records every
  * change in the ledger before making it, maintains the warm pool, enforces expiry, and recovers
- * from crashes. This class wires the features together and starts their recurring tasks; {@link
- * SandboxCreator} creates sandboxes, {@link Sandboxes} uses them.
+ * from crashes. This class wires the features together, starts their recurring tasks and hands them
+ * out.
  */
 public final class Engine implements AutoCloseable {
   private final EngineContext context;
@@ -78,6 +59,8 @@ public final class Engine implements AutoCloseable {
   private final SandboxCreation creation;
   private final SandboxCreator creator;
   private final Sandboxes sandboxes;
+  private final ForkService forks;
+  private final ImageCommits imageCommits;
   private final VolumeService volumes;
   private final TemplateService templates;
   private final StateReports reports;
@@ -151,6 +134,24 @@ public final class Engine implements AutoCloseable {
             config.get(ConfigKeys.PROVIDER),
             context.clock(),
             context.log());
+    forks =
+        new ForkService(
+            creator,
+            sandboxes,
+            records.recorder,
+            snapshots.service,
+            secrets.env,
+            snapshots.memoryPolicy,
+            telemetry.activity,
+            context.log());
+    imageCommits =
+        new ImageCommits(
+            images.orElse(TemplateImages.NONE),
+            creator,
+            sandboxes,
+            records.recorder,
+            snapshots.service,
+            telemetry.activity);
     statistics = reports.sampler(admission.control, creation.pool);
     readiness =
         new Readiness(
@@ -175,22 +176,12 @@ public final class Engine implements AutoCloseable {
     reports.registerGauges(admission.control, creation.pool, records);
   }
 
-  /** Opens an engine without an image store, which therefore cannot build templates. */
-  public static Engine open(
-      Config config,
-      Ledger ledger,
-      ProviderRegistry registry,
-      HealthMonitor health,
-      InstantSource clock,
-      Log log) {
-    return open(config, ledger, registry, health, Optional.empty(), Optional.empty(), clock, log);
-  }
-
   /**
    * Opens an engine: reconciles the state that an earlier engine left, then starts the background
    * tasks. The caller keeps ownership of the ledger, the registry and the health monitor.
    *
-   * @param images the image store that templates are built from and stored in
+   * @param images the image store that templates are built from and stored in; without one, no
+   *     template can be built
    * @param identity this server, if it shares the ledger with others
    */
   public static Engine open(
@@ -241,23 +232,28 @@ public final class Engine implements AutoCloseable {
         () -> templates.removeUnused(retention));
   }
 
-  /**
-   * Creates a sandbox, or claims one from the warm pool. Returns after the startup has run and the
-   * ledger records the sandbox as running.
-   *
-   * @throws SandboxException if no provider is eligible, or every eligible provider fails
-   */
-  public CreateResult create(SandboxRequest request) {
-    return creator.create(request, false);
+  /** Returns the operation that creates sandboxes. */
+  public SandboxCreator creator() {
+    return creator;
   }
 
-  /**
-   * Returns what {@link #create} would do with this request now. Changes nothing.
-   *
-   * @throws dev.isola.spi.error.InvalidRequest if the request is invalid, whatever the provider
-   */
-  public PlacementPlan plan(SandboxRequest request) {
-    return creator.plan(request);
+  /** Returns the operations on sandboxes that exist. */
+  public Sandboxes sandboxes() {
+    return sandboxes;
+  }
+
+  /** Returns the operation that forks sandboxes. */
+  public ForkService forks() {
+    return forks;
+  }
+
+  public SnapshotService snapshots() {
+    return snapshots.service;
+  }
+
+  /** Returns the operation that makes images of sandboxes. */
+  public ImageCommits imageCommits() {
+    return imageCommits;
   }
 
   /** Returns the network modes that the operator allows. */
@@ -288,98 +284,9 @@ public final class Engine implements AutoCloseable {
     return Optional.of(context.config().get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 
-  /**
-   * Returns the recorded state of a sandbox. A sandbox whose record is unreadable has state {@code
-   * error}.
-   */
-  public SandboxView view(SandboxId id) {
-    return sandboxes.view(id);
-  }
-
-  /**
-   * Returns the condition of a sandbox: whether it works, what it uses, and its latest failures.
-   * Neither counts as activity nor resumes it.
-   */
-  public SandboxStatus status(SandboxId id) {
-    return sandboxes.status(id);
-  }
-
   /** Returns the latest failures of sandboxes, to which callers of the engine add theirs. */
   public RecentErrors recentErrors() {
     return telemetry.errors;
-  }
-
-  /**
-   * Waits until a sandbox is in one of the given states; empty if it is not within {@code timeout}.
-   *
-   * @throws dev.isola.spi.error.NotFound if there is no such sandbox
-   * @throws dev.isola.spi.error.Conflict if it can no longer reach any of them
-   */
-  public Optional<SandboxView> awaitState(SandboxId id, Set<SandboxState> states, Duration timeout)
-      throws InterruptedException {
-    return sandboxes.awaitState(id, states, timeout);
-  }
-
-  /**
-   * Lists the recorded state of sandboxes. A sandbox whose record is unreadable has state {@code
-   * error}.
-   */
-  public SandboxPage list(SandboxListFilter filter, String after, int limit) {
-    return sandboxes.list(filter, after, limit);
-  }
-
-  /**
-   * Returns a sandbox to work with. The call counts as activity and resumes a suspended sandbox.
-   *
-   * @throws dev.isola.spi.error.NotFound if no such sandbox was ever created
-   * @throws dev.isola.spi.error.Gone if the sandbox no longer exists
-   */
-  public Sandbox sandbox(SandboxId id) {
-    return sandboxes.get(id);
-  }
-
-  /** Sets the expiry of a sandbox to {@code fromNow} from the current time. */
-  public SandboxView renew(SandboxId id, Duration fromNow) {
-    return sandboxes.renew(id, fromNow);
-  }
-
-  public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
-    return sandboxes.pause(id, kind);
-  }
-
-  /** Resumes a paused or suspended sandbox. */
-  public SandboxView resume(SandboxId id) {
-    return sandboxes.resume(id);
-  }
-
-  /**
-   * Returns a number that changes whenever the sandbox is resumed without its memory. A client that
-   * keeps a process running for the lifetime of the sandbox must then start it again.
-   */
-  public long bootGeneration(SandboxId id) {
-    return sandboxes.bootGeneration(id);
-  }
-
-  /**
-   * Destroys a sandbox and returns when nothing of it is left. Does nothing if it is already gone.
-   */
-  public void destroy(SandboxId id, DestroyOptions options) {
-    sandboxes.destroy(id, options);
-  }
-
-  /**
-   * Destroys a sandbox like {@link #destroy}, and waits no longer than the timeout of {@code
-   * options}; the destruction then continues.
-   *
-   * @throws dev.isola.spi.error.DeadlineExceeded if the sandbox still exists after that time
-   */
-  public void destroyWithin(SandboxId id, DestroyOptions options) {
-    sandboxes.destroyWithin(id, options);
-  }
-
-  /** Returns the number of sandboxes that are not destroyed, by provider and state. */
-  public List<SandboxCount> counts() {
-    return sandboxes.counts();
   }
 
   /** Returns the usage of the capacity that providers without a dedicated capacity share. */
@@ -395,74 +302,6 @@ public final class Engine implements AutoCloseable {
   /** Returns the resources reserved for the sandboxes of a provider. */
   public Resources reserved(String provider) {
     return admission.control.reserved(provider);
-  }
-
-  /** Creates {@code count} sandboxes with a copy of the files of a sandbox. */
-  public List<ForkResult> fork(SandboxId id, int count) {
-    return fork(id, ForkRequest.of(count, ForkKind.FILESYSTEM));
-  }
-
-  /**
-   * Creates forks of a sandbox.
-   *
-   * @return one result per fork: the sandbox, or the reason why it could not be created
-   * @throws dev.isola.spi.error.Unsupported if the provider does not support this kind of fork;
-   *     nothing is created
-   * @throws dev.isola.spi.error.Conflict if the memory of a sandbox with secret variables is
-   *     requested and the request does not allow that, or if it holds something that cannot be
-   *     saved
-   */
-  public List<ForkResult> fork(SandboxId id, ForkRequest request) {
-    creator.refuseWhenClosing();
-    try (ActivityTracker.Activity _ = telemetry.activity.begin(id)) {
-      return new ForkService(
-              records.recorder,
-              snapshots.service,
-              secrets.env,
-              snapshots.memoryPolicy,
-              sandboxes::get,
-              fork -> creator.create(withPermissions(fork, request), true),
-              request.startup(),
-              context.log())
-          .fork(id, request.count(), request.kind(), request.allowSecrets());
-    }
-  }
-
-  /** A fork needs the same permissions as its source did. */
-  private SandboxRequest withPermissions(SandboxRequest fork, ForkRequest request) {
-    SandboxRequest permitted = request.hostAccess() ? fork.withHostAccess() : fork;
-    return request.key().map(permitted::withKey).orElse(permitted);
-  }
-
-  /**
-   * Makes an image of a sandbox.
-   *
-   * @param image the name of the new image
-   * @param replace whether to replace an existing image of that name
-   */
-  public void commit(SandboxId id, String image, boolean replace) {
-    creator.refuseWhenClosing();
-    SandboxEntry entry = records.recorder.require(id);
-    try (ActivityTracker.Activity _ = telemetry.activity.begin(id)) {
-      templates
-          .imageCommits()
-          .commit(
-              sandboxes.get(id),
-              entry.provider(),
-              SpecCodec.decode(entry.spec(), id).spec(),
-              snapshots.service.baseImage(entry),
-              image,
-              replace);
-    }
-  }
-
-  /** Returns the only provider for a spec whose image contains processes; otherwise empty. */
-  public Optional<String> requiredProvider(SandboxSpec spec) {
-    return snapshots.resolver.requiredProvider(spec);
-  }
-
-  public SnapshotService snapshots() {
-    return snapshots.service;
   }
 
   /** Returns the named secrets. */
@@ -491,8 +330,14 @@ public final class Engine implements AutoCloseable {
     return statistics;
   }
 
+  /** Returns the metrics, to which the server adds those of its requests. */
   public Metrics metrics() {
     return telemetry.metrics;
+  }
+
+  /** Returns all metrics in the Prometheus text format; empty if the configuration disables it. */
+  public String scrapeMetrics() {
+    return telemetry.metrics.scrape();
   }
 
   /** Returns the tracer that exports spans. */

@@ -1,10 +1,10 @@
 package dev.isola.engine;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.peer.Ownership;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.store.Ledger;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -1,7 +1,7 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.egress.EgressOperations;
 import dev.isola.engine.config.ConfigKeys;
-import dev.isola.engine.egress.EgressOperations;
 import dev.isola.engine.egress.EgressRecovery;
 import dev.isola.engine.egress.EgressRules;
 import dev.isola.engine.egress.EgressService;

@@ -1,11 +1,11 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.secret.SecretService;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.lifecycle.SecretEnvStore;
 import dev.isola.engine.secret.EncryptionKeys;
 import dev.isola.engine.secret.SealedSettings;
-import dev.isola.engine.secret.SecretService;
 import dev.isola.engine.secret.SecretVariables;
 
 /** What the ledger stores encrypted: named secrets, and secret variables of sandboxes. */
@@ -32,6 +32,6 @@ final class EngineSecrets {
     sealed = new SealedSettings(context.ledger(), keys);
     env = new SecretEnvStore(context.ledger(), sealed);
     service = new SecretService(sealed, context.clock());
-    variables = new SecretVariables(service);
+    variables = new SecretVariables(service::bound);
   }
 }

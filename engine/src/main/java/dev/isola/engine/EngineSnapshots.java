@@ -1,5 +1,6 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.snapshot.SnapshotService;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.lifecycle.LiveSandboxes;
@@ -9,8 +10,7 @@ import dev.isola.engine.snapshot.MemoryCapturer;
 import dev.isola.engine.snapshot.MemoryForkPolicy;
 import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotService;
-import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
+import dev.isola.engine.suspension.SnapshotSuspensionStorage;
 
 /** Snapshots: taken of sandboxes, used as images, and as the storage of suspended sandboxes. */
 final class EngineSnapshots implements AutoCloseable {

@@ -1,18 +1,18 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.pool.WarmPool;
+import dev.isola.engine.api.sandbox.SandboxCreator;
+import dev.isola.engine.api.template.TemplateDeclarations;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.placement.MachineBalancer;
-import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.sandbox.ProviderCandidates;
 import dev.isola.engine.sandbox.RequestResolver;
-import dev.isola.engine.sandbox.SandboxCreator;
 import dev.isola.engine.sandbox.TemplateResolver;
 import dev.isola.engine.sandbox.VolumeResolver;
 import dev.isola.engine.sandbox.WarmSandboxes;
 import dev.isola.engine.selection.ProviderSelector;
-import dev.isola.engine.template.TemplateDeclarations;
 
 /** The creation of sandboxes, at the request of clients and for the warm pool. */
 final class SandboxCreation {

@@ -1,6 +1,6 @@
 package dev.isola.engine;
 
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.engine.lifecycle.Quarantine;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import java.time.Duration;

@@ -1,12 +1,12 @@
 package dev.isola.engine;
 
 import dev.isola.engine.admission.AdmissionControl;
+import dev.isola.engine.api.pool.WarmPool;
+import dev.isola.engine.api.statistics.StatisticsSampler;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.egress.EgressService;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.metrics.GaugeValues;
-import dev.isola.engine.pool.WarmPool;
-import dev.isola.engine.statistics.StatisticsSampler;
 import dev.isola.engine.usage.StatusReader;
 import dev.isola.engine.usage.UsageMonitor;
 import dev.isola.engine.usage.UsageSamples;

@@ -1,11 +1,11 @@
 package dev.isola.engine;
 
 import dev.isola.engine.api.RecentErrors;
+import dev.isola.engine.api.trace.Tracer;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.metrics.Instrumentation;
 import dev.isola.engine.metrics.Metrics;
-import dev.isola.engine.trace.Tracer;
 import java.time.InstantSource;
 
 /** Metrics, traces and the latest failures of sandboxes. */

@@ -35,8 +35,8 @@ class CreatePathTest {
             frames.addAll(ofEngine(route)); // it waits for the thread of the provider
           };
       SandboxSpec spec = SandboxSpec.builder(new SandboxId("path")).build();
-      fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "docker")));
-      assertThat(frames).contains("dev.isola.engine.sandbox.SandboxBoot.at");
+      fixture.engine.creator().create(SandboxRequest.of(CreateRequest.of(spec, "docker")));
+      assertThat(frames).contains("dev.isola.engine.api.sandbox.SandboxBoot.at");
       assertThat(frames).as("frames: %s", frames).hasSizeLessThanOrEqualTo(MOST);
     }
   }

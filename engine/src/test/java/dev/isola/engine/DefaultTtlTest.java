@@ -30,7 +30,7 @@ class DefaultTtlTest {
     FakeProvider cloud = new FakeProvider("gvisor");
     cloud.longestTtl = Duration.ofHours(1);
     try (EngineFixture fixture = new EngineFixture(folder, "", cloud)) {
-      SandboxView made = fixture.engine.create(request("one").withDefaultTtl()).view();
+      SandboxView made = fixture.engine.creator().create(request("one").withDefaultTtl()).view();
       assertThat(made.expiresAt()).contains(made.createdAt().plus(Duration.ofHours(1)));
       assertThat(cloud.lastSpec)
           .extracting(SandboxSpec::deadline)
@@ -43,7 +43,7 @@ class DefaultTtlTest {
     FakeProvider cloud = new FakeProvider("gvisor");
     cloud.longestTtl = Duration.ofHours(1);
     try (EngineFixture fixture = new EngineFixture(folder, "", cloud)) {
-      assertThatThrownBy(() -> fixture.engine.create(request("one")))
+      assertThatThrownBy(() -> fixture.engine.creator().create(request("one")))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("the ttl is too long");
     }

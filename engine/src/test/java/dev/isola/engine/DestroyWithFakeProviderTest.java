@@ -33,8 +33,11 @@ class DestroyWithFakeProviderTest {
 
   private static void create(EngineFixture fixture) {
     SandboxSpec spec = SandboxSpec.builder(ID).build();
-    fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor")).withFixedId());
-    assertThat(fixture.engine.sandbox(ID).id()).isEqualTo(ID); // it is cached now
+    fixture
+        .engine
+        .creator()
+        .create(SandboxRequest.of(CreateRequest.of(spec, "gvisor")).withFixedId());
+    assertThat(fixture.engine.sandboxes().get(ID).id()).isEqualTo(ID); // it is cached now
   }
 
   @Test
@@ -45,12 +48,12 @@ class DestroyWithFakeProviderTest {
       provider.beforeDestroy =
           id -> {
             try {
-              fixture.engine.sandbox(id);
+              fixture.engine.sandboxes().get(id);
             } catch (SandboxException e) {
               used.set(e);
             }
           };
-      fixture.engine.destroy(ID, DestroyOptions.NORMAL);
+      fixture.engine.sandboxes().destroy(ID, DestroyOptions.NORMAL);
       assertThat(used.get()).isInstanceOf(Gone.class);
     }
   }
@@ -63,11 +66,11 @@ class DestroyWithFakeProviderTest {
           id -> {
             throw Fault.of(ErrorCode.UNSAVED_WORK, "there are changes", "commit them").exception();
           };
-      assertThatThrownBy(() -> fixture.engine.destroy(ID, DestroyOptions.NORMAL))
+      assertThatThrownBy(() -> fixture.engine.sandboxes().destroy(ID, DestroyOptions.NORMAL))
           .hasMessageContaining("changes");
-      assertThat(fixture.engine.sandbox(ID).id()).isEqualTo(ID);
+      assertThat(fixture.engine.sandboxes().get(ID).id()).isEqualTo(ID);
       provider.beforeDestroy = id -> {};
-      fixture.engine.destroy(ID, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(ID, DestroyOptions.FORCE);
     }
   }
 }

@@ -1,13 +1,13 @@
 package dev.isola.engine;
 
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
-import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.peer.ServerIdentity;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.SandboxException;

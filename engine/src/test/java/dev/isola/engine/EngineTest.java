@@ -115,20 +115,20 @@ class EngineTest {
   @Test
   void stateChangesAreRecordedWithEvents() throws IOException {
     try (EngineFixture fixture = fixture("")) {
-      CreateResult delivery = fixture.engine.create(request(spec().build()));
+      CreateResult delivery = fixture.engine.creator().create(request(spec().build()));
       SandboxId id = delivery.view().id();
       assertThat(echo(delivery)).isEqualTo("works\n");
       assertThat(delivery.view().provider()).isEqualTo("test");
       assertThat(delivery.view().isolation()).isEqualTo(Isolation.PROCESS);
       assertThat(delivery.view().warm()).isFalse();
-      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.RUNNING);
 
-      fixture.engine.destroy(id, DestroyOptions.NORMAL);
-      fixture.engine.destroy(id, DestroyOptions.NORMAL);
-      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.DESTROYED);
+      fixture.engine.sandboxes().destroy(id, DestroyOptions.NORMAL);
+      fixture.engine.sandboxes().destroy(id, DestroyOptions.NORMAL);
+      assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(types(fixture, id)).containsExactly("spawn", "ready", "stateChange", "terminate");
-      assertThatThrownBy(() -> fixture.engine.sandbox(id)).isInstanceOf(Gone.class);
-      assertThatThrownBy(() -> fixture.engine.sandbox(new SandboxId("never")))
+      assertThatThrownBy(() -> fixture.engine.sandboxes().get(id)).isInstanceOf(Gone.class);
+      assertThatThrownBy(() -> fixture.engine.sandboxes().get(new SandboxId("never")))
           .isInstanceOf(NotFound.class);
     }
   }
@@ -138,7 +138,7 @@ class EngineTest {
     try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Callable<CreateResult> client =
-          () -> fixture.engine.create(request(spec().build()).withIdempotencyKey("k1"));
+          () -> fixture.engine.creator().create(request(spec().build()).withIdempotencyKey("k1"));
       Set<SandboxId> ids = new java.util.HashSet<>();
       for (Future<CreateResult> made :
           clients.invokeAll(java.util.Collections.nCopies(16, client))) {
@@ -148,8 +148,10 @@ class EngineTest {
       assertThat(fixture.registry.get("test").inventory()).hasSize(1);
       assertThatThrownBy(
               () ->
-                  fixture.engine.create(
-                      request(spec().env("A", "1").build()).withIdempotencyKey("k1")))
+                  fixture
+                      .engine
+                      .creator()
+                      .create(request(spec().env("A", "1").build()).withIdempotencyKey("k1")))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("a different request");
     }
@@ -158,33 +160,37 @@ class EngineTest {
   @Test
   void expiredSandboxIsDestroyedAndARenewedOneIsNot() throws IOException {
     try (EngineFixture fixture = fixture("")) {
-      SandboxId ends = fixture.engine.create(SandboxRequest.of(brief())).view().id();
-      SandboxId renewed = fixture.engine.create(SandboxRequest.of(brief())).view().id();
+      SandboxId ends = fixture.engine.creator().create(SandboxRequest.of(brief())).view().id();
+      SandboxId renewed = fixture.engine.creator().create(SandboxRequest.of(brief())).view().id();
       SandboxId idle =
           fixture
               .engine
+              .creator()
               .create(request(spec().build()).withIdleTimeout(Duration.ofSeconds(30)))
               .view()
               .id();
-      fixture.engine.renew(renewed, Duration.ofHours(1));
+      fixture.engine.sandboxes().renew(renewed, Duration.ofHours(1));
       fixture.clock.pass(Duration.ofMinutes(2));
       await()
           .untilAsserted(
               () -> {
-                assertThat(fixture.engine.view(ends).state()).isEqualTo(SandboxState.DESTROYED);
-                assertThat(fixture.engine.view(idle).state()).isEqualTo(SandboxState.DESTROYED);
+                assertThat(fixture.engine.sandboxes().view(ends).state())
+                    .isEqualTo(SandboxState.DESTROYED);
+                assertThat(fixture.engine.sandboxes().view(idle).state())
+                    .isEqualTo(SandboxState.DESTROYED);
               });
-      assertThat(fixture.engine.view(ends).cause()).hasValue("it expired");
-      assertThat(fixture.engine.view(idle).cause().orElse("")).startsWith("it was idle");
-      assertThat(fixture.engine.view(renewed).state()).isEqualTo(SandboxState.RUNNING);
-      assertThatThrownBy(() -> fixture.engine.renew(ends, Duration.ofHours(1)))
+      assertThat(fixture.engine.sandboxes().view(ends).cause()).hasValue("it expired");
+      assertThat(fixture.engine.sandboxes().view(idle).cause().orElse(""))
+          .startsWith("it was idle");
+      assertThat(fixture.engine.sandboxes().view(renewed).state()).isEqualTo(SandboxState.RUNNING);
+      assertThatThrownBy(() -> fixture.engine.sandboxes().renew(ends, Duration.ofHours(1)))
           .isInstanceOf(Gone.class);
     }
   }
 
   private static SandboxId idleSoon(EngineFixture fixture) {
     SandboxRequest sandboxRequest = request(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
-    return fixture.engine.create(sandboxRequest).view().id();
+    return fixture.engine.creator().create(sandboxRequest).view().id();
   }
 
   @Test
@@ -198,32 +204,40 @@ class EngineTest {
       SandboxId left = idleSoon(fixture);
       List<SandboxId> used = List.of(commanded, attached, typed, read);
       Command silent = Command.shell("sleep 1000");
-      Execution running = fixture.engine.sandbox(commanded).start(silent);
-      Sandbox other = fixture.engine.sandbox(attached);
+      Execution running = fixture.engine.sandboxes().get(commanded).start(silent);
+      Sandbox other = fixture.engine.sandboxes().get(attached);
       ExecutionId begun = leave(other.start(silent));
       Execution again = other.as(Attaching.class).orElseThrow().attach(begun, 0);
       Execution terminal =
           fixture
               .engine
-              .sandbox(typed)
+              .sandboxes()
+              .get(typed)
               .as(Terminals.class)
               .orElseThrow()
               .open(silent, new TerminalSize(80, 24));
-      fixture.engine.sandbox(read).files().writeText("file", "content", UTF_8);
-      InputStream content = fixture.engine.sandbox(read).files().read("file", ReadRange.ALL);
-      leave(fixture.engine.sandbox(left).start(silent));
+      fixture.engine.sandboxes().get(read).files().writeText("file", "content", UTF_8);
+      InputStream content =
+          fixture.engine.sandboxes().get(read).files().read("file", ReadRange.ALL);
+      leave(fixture.engine.sandboxes().get(left).start(silent));
 
       fixture.clock.pass(Duration.ofMinutes(2));
       awaitDestroyed(fixture, List.of(idle, left));
       assertThat(used)
-          .extracting(id -> fixture.engine.view(id).state())
+          .extracting(id -> fixture.engine.sandboxes().view(id).state())
           .containsOnly(SandboxState.RUNNING);
 
       running.close();
       again.close();
       ExecutionId shown = leave(terminal);
       try (Execution same =
-          fixture.engine.sandbox(typed).as(Attaching.class).orElseThrow().attach(shown, 0)) {
+          fixture
+              .engine
+              .sandboxes()
+              .get(typed)
+              .as(Attaching.class)
+              .orElseThrow()
+              .attach(shown, 0)) {
         assertThat(same).isInstanceOf(Terminal.class);
       }
       content.close();
@@ -233,7 +247,7 @@ class EngineTest {
               () -> {
                 fixture.clock.pass(Duration.ofMinutes(2));
                 assertThat(used)
-                    .extracting(id -> fixture.engine.view(id).state())
+                    .extracting(id -> fixture.engine.sandboxes().view(id).state())
                     .containsOnly(SandboxState.DESTROYED);
               });
     }
@@ -249,27 +263,29 @@ class EngineTest {
         .untilAsserted(
             () ->
                 assertThat(all)
-                    .extracting(id -> fixture.engine.view(id).state())
+                    .extracting(id -> fixture.engine.sandboxes().view(id).state())
                     .containsOnly(SandboxState.DESTROYED));
   }
 
   @Test
   void pauseAndResumeAreRecorded() throws IOException {
     try (EngineFixture fixture = fixture("")) {
-      SandboxId id = fixture.engine.create(request(spec().build())).view().id();
-      assertThat(fixture.engine.pause(id, PauseKind.MEMORY).state()).isEqualTo(SandboxState.PAUSED);
-      assertThat(fixture.engine.resume(id).state()).isEqualTo(SandboxState.RUNNING);
+      SandboxId id = fixture.engine.creator().create(request(spec().build())).view().id();
+      assertThat(fixture.engine.sandboxes().pause(id, PauseKind.MEMORY).state())
+          .isEqualTo(SandboxState.PAUSED);
+      assertThat(fixture.engine.sandboxes().resume(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
   void runningSandboxesSurviveARestart() throws IOException {
     try (EngineFixture fixture = fixture("")) {
-      SandboxId id = fixture.engine.create(request(spec().build())).view().id();
+      SandboxId id = fixture.engine.creator().create(request(spec().build())).view().id();
       fixture.restart(() -> {});
-      assertThat(fixture.engine.sandbox(id).run(Command.shell("echo still")).stdout().text())
+      assertThat(
+              fixture.engine.sandboxes().get(id).run(Command.shell("echo still")).stdout().text())
           .isEqualTo("still\n");
-      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
@@ -278,7 +294,7 @@ class EngineTest {
     try (EngineFixture fixture = fixture("")) {
       SandboxId half = new SandboxId("half");
       SandboxId unknown = new SandboxId("unknown");
-      SandboxId lost = fixture.engine.create(request(spec().build())).view().id();
+      SandboxId lost = fixture.engine.creator().create(request(spec().build())).view().id();
       fixture.restart(
           () -> {
             // Leaves an intent without a sandbox, a sandbox without an intent, and a recorded
@@ -300,11 +316,11 @@ class EngineTest {
               provider.destroy(lost, DestroyOptions.FORCE);
             }
           });
-      assertThat(fixture.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(fixture.engine.view(half).cause().orElse(""))
+      assertThat(fixture.engine.sandboxes().view(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.sandboxes().view(half).cause().orElse(""))
           .contains("while the sandbox was being created");
-      assertThat(fixture.engine.view(lost).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(fixture.engine.view(lost).cause().orElse("")).startsWith("lost: ");
+      assertThat(fixture.engine.sandboxes().view(lost).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.sandboxes().view(lost).cause().orElse("")).startsWith("lost: ");
       assertThat(fixture.registry.get("test").inventory()).isEmpty();
     }
   }
@@ -328,8 +344,8 @@ class EngineTest {
                               fixture.clock.instant())
                           .expiresAt(fixture.clock.instant().minusSeconds(1))
                           .build()));
-      assertThat(fixture.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(fixture.engine.view(half).cause().orElse(""))
+      assertThat(fixture.engine.sandboxes().view(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.sandboxes().view(half).cause().orElse(""))
           .contains("while the sandbox was being created");
     }
   }
@@ -340,7 +356,7 @@ class EngineTest {
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
     try (EngineFixture fixture = fixture("", gvisor, bubblewrap)) {
       CreateResult delivery =
-          fixture.engine.create(SandboxRequest.of(CreateRequest.auto(spec().build())));
+          fixture.engine.creator().create(SandboxRequest.of(CreateRequest.auto(spec().build())));
       assertThat(delivery.view().provider()).isEqualTo("bubblewrap");
       assertThat(delivery.view().attempts())
           .singleElement()
@@ -358,10 +374,20 @@ class EngineTest {
     try (EngineFixture fixture = fixture("", gvisor)) {
       SandboxSpec spec = spec().build();
       assertThatThrownBy(
-              () -> fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor"))))
+              () ->
+                  fixture
+                      .engine
+                      .creator()
+                      .create(SandboxRequest.of(CreateRequest.of(spec, "gvisor"))))
           .hasMessageContaining("no room");
-      assertThat(fixture.engine.view(spec.id()).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(fixture.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries())
+      assertThat(fixture.engine.sandboxes().view(spec.id()).state())
+          .isEqualTo(SandboxState.DESTROYED);
+      assertThat(
+              fixture
+                  .engine
+                  .sandboxes()
+                  .list(SandboxListFilter.ALL.notDestroyed(), "", 10)
+                  .entries())
           .isEmpty();
     }
   }
@@ -372,7 +398,7 @@ class EngineTest {
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       await().until(() -> pooled(fixture) == 2);
       Callable<CreateResult> client =
-          () -> fixture.engine.create(request(spec().env("KIND", "warm").build()));
+          () -> fixture.engine.creator().create(request(spec().env("KIND", "warm").build()));
       Set<SandboxId> ids = new java.util.HashSet<>();
       int warm = 0;
       for (Future<CreateResult> made :
@@ -385,7 +411,8 @@ class EngineTest {
       assertThat(warm).isGreaterThanOrEqualTo(2);
       await().until(() -> pooled(fixture) == 2);
 
-      CreateResult cold = fixture.engine.create(request(spec().env("KIND", "other").build()));
+      CreateResult cold =
+          fixture.engine.creator().create(request(spec().env("KIND", "other").build()));
       assertThat(cold.view().warm()).isFalse();
       assertThat(fixture.engine.pool().stats().hits()).isEqualTo(warm);
       assertThat(fixture.engine.pool().stats().misses()).containsKey("no pool for this spec");
@@ -403,15 +430,18 @@ class EngineTest {
     try (EngineFixture fixture = fixture("", gvisor)) {
       Callable<CreateResult> client =
           () ->
-              fixture.engine.create(
-                  SandboxRequest.of(CreateRequest.of(spec().build(), "gvisor"))
-                      .withIdempotencyKey("k"));
+              fixture
+                  .engine
+                  .creator()
+                  .create(
+                      SandboxRequest.of(CreateRequest.of(spec().build(), "gvisor"))
+                          .withIdempotencyKey("k"));
       assertThatThrownBy(client::call).hasMessageContaining("not today");
       gvisor.failure = null;
       CreateResult made = client.call();
       assertThat(made.repeated()).isFalse();
       assertThat(client.call().view().id()).isEqualTo(made.view().id());
-      fixture.engine.destroy(made.view().id(), DestroyOptions.NORMAL);
+      fixture.engine.sandboxes().destroy(made.view().id(), DestroyOptions.NORMAL);
       assertThatThrownBy(client::call).isInstanceOf(Gone.class);
     }
   }
@@ -423,10 +453,13 @@ class EngineTest {
       for (String tenant : List.of("red", "blue")) {
         await().until(() -> pooled(fixture) == 2);
         CreateResult delivery =
-            fixture.engine.create(
-                request(spec().env("KIND", "warm").build())
-                    .withTenant(tenant)
-                    .withIdempotencyKey("one"));
+            fixture
+                .engine
+                .creator()
+                .create(
+                    request(spec().env("KIND", "warm").build())
+                        .withTenant(tenant)
+                        .withIdempotencyKey("one"));
         assertThat(delivery.view().warm()).isTrue();
         assertThat(delivery.repeated()).isFalse();
         assertThat(delivery.view().tenant()).isEqualTo(tenant);
@@ -440,9 +473,10 @@ class EngineTest {
     try (EngineFixture fixture = fixture(POOL)) {
       for (int i = 0; i < 50; i++) {
         await().until(() -> pooled(fixture) == 2);
-        CreateResult delivery = fixture.engine.create(request(spec().env("KIND", "warm").build()));
+        CreateResult delivery =
+            fixture.engine.creator().create(request(spec().env("KIND", "warm").build()));
         assertThat(delivery.view().warm()).isTrue();
-        fixture.engine.destroy(delivery.view().id(), DestroyOptions.FORCE);
+        fixture.engine.sandboxes().destroy(delivery.view().id(), DestroyOptions.FORCE);
       }
     }
   }
@@ -460,7 +494,7 @@ class EngineTest {
                   "capabilities", List.of("pausing"),
                   "limits", List.of("memory")));
       CreateRequest request = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-      CreateResult delivery = fixture.engine.create(SandboxRequest.of(request));
+      CreateResult delivery = fixture.engine.creator().create(SandboxRequest.of(request));
       assertThat(delivery.view().provider()).isEqualTo("gvisor");
       assertThat(delivery.view().isolation()).isEqualTo(Isolation.KERNEL);
       assertThat(delivery.view().warm()).isFalse();
@@ -471,7 +505,7 @@ class EngineTest {
       CreateRequest never =
           SpecDocument.fromMap(
               Map.of("require", Map.of("isolation", "vm")), () -> SandboxId.random(RANDOM));
-      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(never)))
+      assertThatThrownBy(() -> fixture.engine.creator().create(SandboxRequest.of(never)))
           .isInstanceOf(Unsupported.class)
           .hasMessageContaining("gvisor: isolation kernel is weaker than vm")
           .hasMessageContaining("bubblewrap: isolation container is weaker than vm")
@@ -482,13 +516,14 @@ class EngineTest {
       CreateRequest warm =
           CreateRequest.of(spec().env("KIND", "warm").build(), "test")
               .requiring(Requirements.capabilities(Pausing.class));
-      assertThat(fixture.engine.create(SandboxRequest.of(warm)).view().warm()).isTrue();
+      assertThat(fixture.engine.creator().create(SandboxRequest.of(warm)).view().warm()).isTrue();
     }
   }
 
   private static long pooled(EngineFixture fixture) {
     return fixture
         .engine
+        .sandboxes()
         .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 100)
         .entries()
         .size();
@@ -497,8 +532,8 @@ class EngineTest {
   @Test
   void waitForStateReturnsWhenTheStateIsReached() throws Exception {
     try (EngineFixture fixture = fixture("")) {
-      SandboxId id = fixture.engine.create(request(spec().build())).view().id();
-      Thread.ofVirtual().start(() -> fixture.engine.destroy(id, DestroyOptions.NORMAL));
+      SandboxId id = fixture.engine.creator().create(request(spec().build())).view().id();
+      Thread.ofVirtual().start(() -> fixture.engine.sandboxes().destroy(id, DestroyOptions.NORMAL));
       SandboxEntry entry =
           fixture
               .engine

@@ -35,9 +35,12 @@ class ExpiryBurstTest {
   /** Records running sandboxes that have expired. */
   private static void record(EngineFixture fixture, String provider, int number) {
     SandboxId first = new SandboxId(provider);
-    fixture.engine.create(
-        SandboxRequest.of(CreateRequest.of(SandboxSpec.builder(first).build(), provider))
-            .withFixedId());
+    fixture
+        .engine
+        .creator()
+        .create(
+            SandboxRequest.of(CreateRequest.of(SandboxSpec.builder(first).build(), provider))
+                .withFixedId());
     SandboxEntry template = fixture.ledger.sandboxes().find(first).orElseThrow();
     for (int i = 0; i < number; i++) {
       SandboxId id = new SandboxId(provider + i);

@@ -73,7 +73,7 @@ class FilteredUsageTest {
                         .extracting(Usage::sentBytes, Usage::receivedBytes)
                         .containsExactly(OptionalLong.of(SENT), OptionalLong.of(RECEIVED)));
       } finally {
-        fixture.engine.destroy(sandbox.id(), DestroyOptions.FORCE);
+        fixture.engine.sandboxes().destroy(sandbox.id(), DestroyOptions.FORCE);
       }
     }
   }
@@ -107,11 +107,15 @@ class FilteredUsageTest {
             Egress.Limits.NONE);
     SandboxSpec spec =
         SandboxSpec.builder(SandboxId.random(RANDOM)).network(Network.filtered(egress)).build();
-    return fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap"))).sandbox();
+    return fixture
+        .engine
+        .creator()
+        .create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap")))
+        .sandbox();
   }
 
   private static Usage usage(EngineFixture fixture, Sandbox sandbox) {
-    return fixture.engine.status(sandbox.id()).usage().orElseThrow();
+    return fixture.engine.sandboxes().status(sandbox.id()).usage().orElseThrow();
   }
 
   private static void answer(ServerSocket host) {

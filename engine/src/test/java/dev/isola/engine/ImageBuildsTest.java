@@ -1,6 +1,6 @@
 package dev.isola.engine;
 
-import static dev.isola.engine.template.StoreImages.SMALL;
+import static dev.isola.engine.api.template.StoreImages.SMALL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -79,6 +79,7 @@ class ImageBuildsTest {
   private SandboxId sandbox(SandboxSpec spec) {
     return fixture
         .engine
+        .creator()
         .create(SandboxRequest.of(CreateRequest.of(spec, TemplateFixture.PROVIDER)))
         .view()
         .id();
@@ -89,7 +90,13 @@ class ImageBuildsTest {
   }
 
   private String output(SandboxId id, String command) {
-    return fixture.engine.sandbox(id).run(Command.argv("/bin/sh", "-c", command)).stdout().text();
+    return fixture
+        .engine
+        .sandboxes()
+        .get(id)
+        .run(Command.argv("/bin/sh", "-c", command))
+        .stdout()
+        .text();
   }
 
   private String output(String image, String command) {
@@ -97,7 +104,7 @@ class ImageBuildsTest {
     try {
       return output(id, command);
     } finally {
-      fixture.engine.destroy(id, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(id, DestroyOptions.FORCE);
     }
   }
 
@@ -237,7 +244,7 @@ class ImageBuildsTest {
         id,
         "echo tool > /opt-tool; echo work > /workspace/file; rm /bin/seq; echo temp > /tmp/t;"
             + " echo private > '/data [x]/file'; ls '/data [x]'");
-    fixture.engine.commit(id, "mine:1", false);
+    fixture.engine.imageCommits().commit(id, "mine:1", false);
     Image image = fixture.images.store().require("mine:1");
     assertThat(image.source()).isEqualTo("sandbox " + id + " of small");
     assertThat(image.env()).doesNotContainKey("PLANTED");
@@ -245,12 +252,12 @@ class ImageBuildsTest {
     assertThat(image.rootfs().resolve("tmp")).isEmptyDirectory();
     assertThat(output("mine:1", "cat /opt-tool /workspace/file; ls /bin/seq 2>/dev/null"))
         .isEqualTo("tool\nwork\n");
-    assertThatThrownBy(() -> fixture.engine.commit(id, "mine:1", false))
+    assertThatThrownBy(() -> fixture.engine.imageCommits().commit(id, "mine:1", false))
         .isInstanceOf(Conflict.class);
     output(id, "echo second > /opt-tool");
-    fixture.engine.commit(id, "mine:1", true);
+    fixture.engine.imageCommits().commit(id, "mine:1", true);
     assertThat(output("mine:1", "cat /opt-tool")).isEqualTo("second\n");
-    assertThatThrownBy(() -> fixture.engine.commit(id, "No", false))
+    assertThatThrownBy(() -> fixture.engine.imageCommits().commit(id, "No", false))
         .isInstanceOf(InvalidRequest.class);
   }
 
@@ -266,7 +273,7 @@ class ImageBuildsTest {
     build("private:2", false, recipe("private:1", new BuildStep.Run("true")));
     SandboxId id = sandbox(spec().image("private:2").build());
     assertThat(output(id, "cat /etc/private 2>&1")).contains("Permission denied");
-    fixture.engine.commit(id, "private:3", false);
+    fixture.engine.imageCommits().commit(id, "private:3", false);
     assertThat(fixture.images.store().require("private:3").rootfs().resolve("etc/private"))
         .hasContent("secret");
   }
@@ -274,10 +281,11 @@ class ImageBuildsTest {
   @Test
   void sandboxOnTheRootOfTheHostIsNotCommitted() {
     SandboxId id = sandbox(spec().build());
-    assertThatThrownBy(() -> fixture.engine.commit(id, "mine", false))
+    assertThatThrownBy(() -> fixture.engine.imageCommits().commit(id, "mine", false))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("--image base");
-    assertThatThrownBy(() -> fixture.engine.commit(new SandboxId("nosuch"), "mine", false))
+    assertThatThrownBy(
+            () -> fixture.engine.imageCommits().commit(new SandboxId("nosuch"), "mine", false))
         .isInstanceOf(NotFound.class);
     assertThat(fixture.images.names()).containsExactly(SMALL);
   }

@@ -32,13 +32,13 @@ class MaxDiskTest {
   void diskAboveTheMaximumIsRefused() throws IOException {
     try (EngineFixture fixture =
         new EngineFixture(folder, "sandbox: {max_disk_mb: 2000}", new FakeProvider("gvisor"))) {
-      assertThatThrownBy(() -> fixture.engine.create(request("one", 2001)))
+      assertThatThrownBy(() -> fixture.engine.creator().create(request("one", 2001)))
           .isInstanceOfSatisfying(
               InvalidRequest.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_SPEC))
           .hasMessageContainingAll("2001", "allows 2000", "sandbox.max_disk_mb");
-      assertThatThrownBy(() -> fixture.engine.plan(request("two", 1L << 30)))
+      assertThatThrownBy(() -> fixture.engine.creator().plan(request("two", 1L << 30)))
           .isInstanceOf(InvalidRequest.class);
-      assertThat(fixture.engine.create(request("three", 2000)).view().state())
+      assertThat(fixture.engine.creator().create(request("three", 2000)).view().state())
           .isEqualTo(SandboxState.RUNNING);
     }
   }

@@ -16,7 +16,7 @@ import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.api.SnapshotImageName;
 import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.engine.api.Startup;
-import dev.isola.engine.snapshot.ForkService;
+import dev.isola.engine.api.snapshot.ForkService;
 import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.DestroyOptions;
@@ -88,6 +88,7 @@ class MemoryForkTest {
   private SandboxView create(SandboxSpec spec, String provider, Lifecycle lifecycle) {
     return fixture
         .engine
+        .creator()
         .create(SandboxRequest.of(CreateRequest.of(spec, provider).with(lifecycle)).withFixedId())
         .view();
   }
@@ -97,7 +98,7 @@ class MemoryForkTest {
   }
 
   private List<ForkResult> fork(SandboxId id, int count) {
-    return fixture.engine.fork(id, memory(count));
+    return fixture.engine.forks().fork(id, memory(count));
   }
 
   private static ForkResult.Created created(ForkResult result) {
@@ -108,7 +109,7 @@ class MemoryForkTest {
   private void assertUntouched(SandboxId id, SandboxState state) {
     assertThat(fake.points).as("fork points").hasValue(0);
     assertThat(fake.forks).as("forks").hasValue(0);
-    assertThat(fixture.engine.view(id).state()).isEqualTo(state);
+    assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(state);
   }
 
   @Test
@@ -122,7 +123,7 @@ class MemoryForkTest {
                     .withIdleTimeout(IDLE))
             .id();
     fixture.clock.pass(IDLE.plusSeconds(1));
-    await().until(() -> fixture.engine.view(id).state() == SandboxState.PAUSED);
+    await().until(() -> fixture.engine.sandboxes().view(id).state() == SandboxState.PAUSED);
 
     Conflict refused = catchThrowableOfType(Conflict.class, () -> fork(id, 2));
     assertThat(refused.code()).isEqualTo(ErrorCode.CONFLICT);
@@ -131,8 +132,17 @@ class MemoryForkTest {
     assertUntouched(id, SandboxState.PAUSED);
 
     SandboxId fork =
-        created(fixture.engine.fork(id, memory(1).withAllowSecrets(true)).getFirst()).view().id();
-    assertThat(fixture.engine.sandbox(fork).run(Command.shell("echo $API_KEY")).stdout().text())
+        created(fixture.engine.forks().fork(id, memory(1).withAllowSecrets(true)).getFirst())
+            .view()
+            .id();
+    assertThat(
+            fixture
+                .engine
+                .sandboxes()
+                .get(fork)
+                .run(Command.shell("echo $API_KEY"))
+                .stdout()
+                .text())
         .isEqualTo(SECRET + "\n");
     assertThatThrownBy(() -> fork(fork, 1))
         .as("a fork holds them too")
@@ -154,7 +164,7 @@ class MemoryForkTest {
   @Test
   void sourceThatIsGoneOrUnknownIsRefused() {
     SandboxId id = create(spec("source").build()).id();
-    fixture.engine.destroy(id, DestroyOptions.FORCE);
+    fixture.engine.sandboxes().destroy(id, DestroyOptions.FORCE);
     assertThatThrownBy(() -> fork(id, 1)).isInstanceOf(Gone.class);
     assertThatThrownBy(() -> fork(new SandboxId("unknown"), 1)).isInstanceOf(NotFound.class);
     assertUntouched(id, SandboxState.DESTROYED);
@@ -253,6 +263,7 @@ class MemoryForkTest {
     SandboxView source =
         fixture
             .engine
+            .creator()
             .create(
                 SandboxRequest.of(
                         CreateRequest.of(spec, FakeMemoryForking.NAME)
@@ -265,10 +276,11 @@ class MemoryForkTest {
             .view();
     int before = fake.commands.size();
     fixture.clock.pass(Duration.ofHours(1));
-    fixture.engine.sandbox(source.id());
+    fixture.engine.sandboxes().get(source.id());
 
     Startup startup = Startup.NONE.withStart(Command.shell("echo started >> init.txt"));
-    List<ForkResult> forks = fixture.engine.fork(source.id(), memory(3).withStartup(startup));
+    List<ForkResult> forks =
+        fixture.engine.forks().fork(source.id(), memory(3).withStartup(startup));
 
     assertThat(fake.points).hasValue(1);
     assertThat(fake.commands).as("commands in forks").hasSize(before);
@@ -293,7 +305,14 @@ class MemoryForkTest {
       assertThat(view.idleTimeout()).contains(IDLE);
       assertThat(view.expiresAt()).contains(fixture.clock.instant().plus(Duration.ofHours(9)));
       assertThat(view.name()).isEmpty();
-      assertThat(fixture.engine.sandbox(view.id()).run(Command.shell("cat *.txt")).stdout().text())
+      assertThat(
+              fixture
+                  .engine
+                  .sandboxes()
+                  .get(view.id())
+                  .run(Command.shell("cat *.txt"))
+                  .stdout()
+                  .text())
           .isEqualTo("run\nsown");
     }
     assertThat(fixture.engine.snapshots().list()).isEmpty();
@@ -302,7 +321,7 @@ class MemoryForkTest {
   @Test
   void sourceFromASnapshotIsForkedWithTheImageBelowIt() {
     SandboxId first = create(spec("first").build()).id();
-    fixture.engine.sandbox(first).run(Command.shell("echo kept > kept"));
+    fixture.engine.sandboxes().get(first).run(Command.shell("echo kept > kept"));
     String snapshot =
         fixture.engine.snapshots().create(first, SnapshotRequest.EVERYTHING).snapshot().id();
     SandboxId source = create(spec("second").image(SnapshotImageName.of(snapshot)).build()).id();
@@ -314,16 +333,23 @@ class MemoryForkTest {
         .extracting(SandboxSpec::image)
         .isEqualTo(Optional.empty());
     assertThat(SpecCodec.decode(fork.spec(), fork.id()).spec().image()).isEmpty();
-    assertThat(fixture.engine.sandbox(fork.id()).run(Command.shell("cat kept")).stdout().text())
+    assertThat(
+            fixture
+                .engine
+                .sandboxes()
+                .get(fork.id())
+                .run(Command.shell("cat kept"))
+                .stdout()
+                .text())
         .isEqualTo("kept\n");
   }
 
   @Test
   void pausedSourceIsForkedAsItIs() {
     SandboxId id = create(spec("source").build()).id();
-    fixture.engine.pause(id, PauseKind.MEMORY);
+    fixture.engine.sandboxes().pause(id, PauseKind.MEMORY);
     created(fork(id, 1).getFirst());
-    assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.PAUSED);
+    assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.PAUSED);
   }
 
   @Test
@@ -334,9 +360,10 @@ class MemoryForkTest {
     fake.beforePoint =
         () -> {
           fixture.clock.pass(IDLE.plusSeconds(1));
-          await().until(() -> fixture.engine.view(other).state() == SandboxState.PAUSED);
+          await()
+              .until(() -> fixture.engine.sandboxes().view(other).state() == SandboxState.PAUSED);
         };
     created(fork(id, 1).getFirst());
-    assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
+    assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.RUNNING);
   }
 }

@@ -90,6 +90,7 @@ class MemorySnapshotTest {
   private SandboxId create(SandboxSpec spec, Lifecycle lifecycle) {
     return fixture
         .engine
+        .creator()
         .create(
             SandboxRequest.of(CreateRequest.of(spec, FakeMemoryForking.NAME).with(lifecycle))
                 .withFixedId())
@@ -103,11 +104,11 @@ class MemorySnapshotTest {
 
   private CreateResult restore(SandboxSpec.Builder spec, Snapshot snapshot, String provider) {
     SandboxSpec full = spec.image(SnapshotImageName.of(snapshot.id())).build();
-    return fixture.engine.create(SandboxRequest.of(CreateRequest.of(full, provider)));
+    return fixture.engine.creator().create(SandboxRequest.of(CreateRequest.of(full, provider)));
   }
 
   private String output(SandboxId id, String script) {
-    return fixture.engine.sandbox(id).run(Command.shell(script)).stdout().text();
+    return fixture.engine.sandboxes().get(id).run(Command.shell(script)).stdout().text();
   }
 
   private int inventory() {
@@ -133,8 +134,8 @@ class MemorySnapshotTest {
     assertThat(snapshot.provider()).isEqualTo(FakeMemoryForking.NAME);
     assertThat(snapshot.architecture()).isEqualTo(System.getProperty("os.arch"));
     assertThat(snapshot.source().orElseThrow().spec()).doesNotContain("\"id\"", "sown");
-    assertThat(fixture.engine.view(source).state()).isEqualTo(SandboxState.RUNNING);
-    fixture.engine.destroy(source, DestroyOptions.FORCE);
+    assertThat(fixture.engine.sandboxes().view(source).state()).isEqualTo(SandboxState.RUNNING);
+    fixture.engine.sandboxes().destroy(source, DestroyOptions.FORCE);
     fixture.restart(() -> {});
 
     int before = fake.commands.size();
@@ -148,7 +149,7 @@ class MemorySnapshotTest {
                     .with(Lifecycle.ttl(Duration.ofHours(3)))
                     .withTags(Map.of("team", "red")))
             .withName("web");
-    SandboxView copy = fixture.engine.create(request).view();
+    SandboxView copy = fixture.engine.creator().create(request).view();
     assertThat(fake.commands).as("commands in the new sandbox").hasSize(before);
     assertThat(copy.provider()).isEqualTo(FakeMemoryForking.NAME);
     assertThat(copy.id().value()).isEqualTo("copy");
@@ -190,7 +191,7 @@ class MemorySnapshotTest {
         .as("its memory contains the secret")
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("API_KEY");
-    assertThatThrownBy(() -> fixture.engine.fork(copy, ForkRequest.of(1, ForkKind.MEMORY)))
+    assertThatThrownBy(() -> fixture.engine.forks().fork(copy, ForkRequest.of(1, ForkKind.MEMORY)))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("API_KEY");
     assertThat(fixture.ledger.events().after(0, 1000).toString()).doesNotContain(SECRET);
@@ -201,6 +202,7 @@ class MemorySnapshotTest {
     SandboxId id =
         fixture
             .engine
+            .creator()
             .create(SandboxRequest.of(CreateRequest.of(spec("source").build(), "test")))
             .view()
             .id();
@@ -238,15 +240,19 @@ class MemorySnapshotTest {
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("provider must be " + FakeMemoryForking.NAME);
     SandboxSpec forced = spec("copy").image(SnapshotImageName.of(snapshot.id()) + "+force").build();
-    assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(CreateRequest.auto(forced))))
+    assertThatThrownBy(
+            () -> fixture.engine.creator().create(SandboxRequest.of(CreateRequest.auto(forced))))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("+force");
     SandboxSpec plain = spec("copy").image(SnapshotImageName.of(snapshot.id())).build();
     assertThatThrownBy(
             () ->
-                fixture.engine.create(
-                    SandboxRequest.of(CreateRequest.auto(plain))
-                        .withStartup(Startup.NONE.withStart(Command.shell("true")))))
+                fixture
+                    .engine
+                    .creator()
+                    .create(
+                        SandboxRequest.of(CreateRequest.auto(plain))
+                            .withStartup(Startup.NONE.withStart(Command.shell("true")))))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("startup");
     assertThat(fake.forks).hasValue(0);
@@ -439,7 +445,7 @@ class MemorySnapshotTest {
         .atMost(Duration.ofSeconds(60))
         .until(
             () ->
-                fixture.engine.view(id).state() == SandboxState.STOPPED
+                fixture.engine.sandboxes().view(id).state() == SandboxState.STOPPED
                     && fixture.registry.get(FakeMemoryForking.NAME).inventory().isEmpty());
     return id;
   }
@@ -457,9 +463,11 @@ class MemorySnapshotTest {
     fixture.engine.snapshots().collect();
     assertThat(kinds()).as("both are kept").hasSize(2);
     fixture.restart(() -> {});
-    long generation = fixture.engine.bootGeneration(id);
+    long generation = fixture.engine.sandboxes().bootGeneration(id);
     assertThat(output(id, "cat kept")).isEqualTo("kept\n");
-    assertThat(fixture.engine.bootGeneration(id)).as("processes continue").isEqualTo(generation);
+    assertThat(fixture.engine.sandboxes().bootGeneration(id))
+        .as("processes continue")
+        .isEqualTo(generation);
     assertThat(fake.specs).singleElement().extracting(SandboxSpec::id).isEqualTo(id);
     assertThat(fixture.engine.snapshots().list()).isEmpty();
   }
@@ -491,9 +499,9 @@ class MemorySnapshotTest {
         number -> {
           throw Fault.of(ErrorCode.INVALID_REQUEST, "another runtime", "").exception();
         };
-    long generation = fixture.engine.bootGeneration(id);
+    long generation = fixture.engine.sandboxes().bootGeneration(id);
     assertThat(output(id, "cat kept")).isEqualTo("kept\n");
-    assertThat(fixture.engine.bootGeneration(id)).isNotEqualTo(generation);
+    assertThat(fixture.engine.sandboxes().bootGeneration(id)).isNotEqualTo(generation);
     assertThat(fixture.log.warnings).anyMatch(line -> line.contains("another runtime"));
     assertThat(fixture.engine.snapshots().list()).isEmpty();
   }
@@ -501,7 +509,7 @@ class MemorySnapshotTest {
   @Test
   void destroyedSandboxLeavesNoSnapshot() {
     SandboxId id = suspended(spec("sleeper").build());
-    fixture.engine.destroy(id, DestroyOptions.FORCE);
+    fixture.engine.sandboxes().destroy(id, DestroyOptions.FORCE);
     assertThat(fixture.engine.snapshots().list()).isEmpty();
   }
 }

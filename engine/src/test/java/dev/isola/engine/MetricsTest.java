@@ -74,17 +74,20 @@ class MetricsTest {
   @Test
   void allOperationsAreCounted() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
-      CreateResult delivery = fixture.engine.create(request(spec()));
+      CreateResult delivery = fixture.engine.creator().create(request(spec()));
       SandboxId id = delivery.view().id();
       delivery.sandbox().run(Command.shell("echo hello"));
-      fixture.engine.sandbox(id).run(Command.shell("exit 1"));
-      fixture.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
-      assertThatThrownBy(() -> fixture.engine.sandbox(id).files().stat("none", NOFOLLOW_LINKS))
+      fixture.engine.sandboxes().get(id).run(Command.shell("exit 1"));
+      fixture.engine.sandboxes().get(id).files().writeText("a", "12345", UTF_8);
+      assertThatThrownBy(
+              () -> fixture.engine.sandboxes().get(id).files().stat("none", NOFOLLOW_LINKS))
           .isInstanceOf(NotFound.class);
       assertThatThrownBy(
               () ->
-                  fixture.engine.create(
-                      SandboxRequest.of(CreateRequest.of(spec().build(), "my secret"))))
+                  fixture
+                      .engine
+                      .creator()
+                      .create(SandboxRequest.of(CreateRequest.of(spec().build(), "my secret"))))
           .isInstanceOf(NotFound.class);
 
       assertThat(values(fixture))
@@ -123,7 +126,7 @@ class MetricsTest {
           .doesNotContain(id.value())
           .doesNotContain("my secret");
 
-      fixture.engine.destroy(id, DestroyOptions.NORMAL);
+      fixture.engine.sandboxes().destroy(id, DestroyOptions.NORMAL);
       await()
           .untilAsserted(
               () ->
@@ -138,8 +141,8 @@ class MetricsTest {
   @Test
   void backgroundExecutionsAreTimed() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
-      SandboxId id = fixture.engine.create(request(spec())).view().id();
-      fixture.engine.sandbox(id).start(Command.shell("exit 4")).close();
+      SandboxId id = fixture.engine.creator().create(request(spec())).view().id();
+      fixture.engine.sandboxes().get(id).start(Command.shell("exit 4")).close();
       await()
           .atMost(Duration.ofSeconds(30))
           .untilAsserted(
@@ -156,8 +159,8 @@ class MetricsTest {
     String pom = Files.readString(Path.of("pom.xml"));
     String version = pom.replaceFirst("(?s).*?<version>(.*?)</version>.*", "$1");
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
-      SandboxId id = fixture.engine.create(request(spec())).view().id();
-      fixture.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
+      SandboxId id = fixture.engine.creator().create(request(spec())).view().id();
+      fixture.engine.sandboxes().get(id).files().writeText("a", "12345", UTF_8);
       assertThat(
               fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().runtime())
           .isEqualTo(version)
@@ -168,12 +171,12 @@ class MetricsTest {
   @Test
   void snapshotsAreTimedAndMeasured() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
-      SandboxId id = fixture.engine.create(request(spec())).view().id();
-      fixture.engine.sandbox(id).files().writeText("a", "12345".repeat(1000), UTF_8);
+      SandboxId id = fixture.engine.creator().create(request(spec())).view().id();
+      fixture.engine.sandboxes().get(id).files().writeText("a", "12345".repeat(1000), UTF_8);
       String first =
           fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().id();
       fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE);
-      fixture.engine.create(request(spec().image(SnapshotImageName.of(first))));
+      fixture.engine.creator().create(request(spec().image(SnapshotImageName.of(first))));
       Map<String, Double> values = values(fixture);
       assertThat(values)
           .containsEntry("isola_snapshot_seconds_count{outcome=\"ok\",provider=\"test\"}", 2.0)
@@ -194,8 +197,8 @@ class MetricsTest {
               () ->
                   assertThat(values(fixture))
                       .containsEntry("isola_pool_ready{provider=\"test\"}", 1.0));
-      fixture.engine.create(request(spec().env("KIND", "warm")));
-      fixture.engine.create(request(spec().env("KIND", "other")));
+      fixture.engine.creator().create(request(spec().env("KIND", "warm")));
+      fixture.engine.creator().create(request(spec().env("KIND", "other")));
       await()
           .untilAsserted(
               () ->
@@ -216,7 +219,7 @@ class MetricsTest {
   @Test
   void disabledPrometheusExportsNothing() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "metrics: {prometheus: false}")) {
-      CreateResult delivery = fixture.engine.create(request(spec()));
+      CreateResult delivery = fixture.engine.creator().create(request(spec()));
       assertThat(delivery.sandbox().run(Command.shell("true")).succeeded()).isTrue();
       assertThat(fixture.engine.metrics().scrape()).isEmpty();
     }
@@ -261,7 +264,7 @@ class MetricsTest {
       try (EngineFixture fixture =
           new EngineFixture(
               folder, "metrics: {prometheus: false, otlp: {url: \"" + url + "\", interval: 1h}}")) {
-        CreateResult delivery = fixture.engine.create(request(spec()));
+        CreateResult delivery = fixture.engine.creator().create(request(spec()));
         delivery.sandbox().run(Command.shell("echo hello"));
       } // pending metrics are exported on close
     } finally {

@@ -16,8 +16,8 @@ import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.NamedSecret;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SecretRequest;
+import dev.isola.engine.api.secret.SecretService;
 import dev.isola.engine.secret.BoundSecret;
-import dev.isola.engine.secret.SecretService;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -119,7 +119,7 @@ class NamedSecretTest {
       SecretService secrets = fixture.engine.secrets();
       NamedSecret made = secrets.put(request("github", VALUE));
       assertThat(made.placeholder()).startsWith("sk-").hasSameSizeAs(VALUE).isNotEqualTo(VALUE);
-      CreateResult result = fixture.engine.create(using(Map.of("API_KEY", "github")));
+      CreateResult result = fixture.engine.creator().create(using(Map.of("API_KEY", "github")));
       assertThat(variable(result.sandbox())).isEqualTo(made.placeholder());
       assertThat(result.view().spec())
           .contains("github")
@@ -142,15 +142,16 @@ class NamedSecretTest {
   void placeholderSurvivesSuspensionARestartAndForks() throws IOException {
     try (EngineFixture fixture = fixture()) {
       String placeholder = fixture.engine.secrets().put(request("github", VALUE)).placeholder();
-      SandboxId id = fixture.engine.create(using(Map.of("API_KEY", "github"))).view().id();
-      ForkResult fork = fixture.engine.fork(id, 1).getFirst();
+      SandboxId id =
+          fixture.engine.creator().create(using(Map.of("API_KEY", "github"))).view().id();
+      ForkResult fork = fixture.engine.forks().fork(id, ForkRequest.of(1)).getFirst();
       assertThat(fork).isInstanceOf(ForkResult.Created.class);
       SandboxId forked = ((ForkResult.Created) fork).view().id();
-      assertThat(variable(fixture.engine.sandbox(forked))).isEqualTo(placeholder);
+      assertThat(variable(fixture.engine.sandboxes().get(forked))).isEqualTo(placeholder);
       fixture.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> fixture.engine.view(id).state() == SandboxState.STOPPED);
+      await().until(() -> fixture.engine.sandboxes().view(id).state() == SandboxState.STOPPED);
       fixture.restart(() -> {});
-      assertThat(variable(fixture.engine.sandbox(id))).isEqualTo(placeholder);
+      assertThat(variable(fixture.engine.sandboxes().get(id))).isEqualTo(placeholder);
       assertThat(containing(VALUE)).isEmpty();
     }
   }
@@ -160,14 +161,16 @@ class NamedSecretTest {
     try (EngineFixture fixture = fixture()) {
       SecretService secrets = fixture.engine.secrets();
       secrets.put(request("github", VALUE));
-      SandboxId id = fixture.engine.create(using(Map.of("API_KEY", "github"))).view().id();
+      SandboxId id =
+          fixture.engine.creator().create(using(Map.of("API_KEY", "github"))).view().id();
       secrets.remove("github");
       assertThat(secrets.bound(List.of("github"))).isEmpty();
-      assertThat(variable(fixture.engine.sandbox(id))).startsWith("sk-");
-      assertThat(fixture.engine.fork(id, 1)).hasOnlyElementsOfType(ForkResult.Created.class);
+      assertThat(variable(fixture.engine.sandboxes().get(id))).startsWith("sk-");
+      assertThat(fixture.engine.forks().fork(id, ForkRequest.of(1)))
+          .hasOnlyElementsOfType(ForkResult.Created.class);
       fixture.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> fixture.engine.view(id).state() == SandboxState.STOPPED);
-      assertThat(variable(fixture.engine.sandbox(id))).isEmpty();
+      await().until(() -> fixture.engine.sandboxes().view(id).state() == SandboxState.STOPPED);
+      assertThat(variable(fixture.engine.sandboxes().get(id))).isEmpty();
       assertThatThrownBy(() -> secrets.remove("github")).isInstanceOf(NotFound.class);
     }
   }
@@ -184,18 +187,18 @@ class NamedSecretTest {
               wanted.withKey("other"),
               using(header("Bearer ${secret.github}")).withKey("other"));
       for (SandboxRequest request : refused) {
-        assertThatThrownBy(() -> fixture.engine.create(request))
+        assertThatThrownBy(() -> fixture.engine.creator().create(request))
             .isInstanceOf(NotFound.class)
             .hasMessageContaining("secret named");
       }
-      assertThat(fixture.engine.counts()).isEmpty();
-      SandboxId id = fixture.engine.create(wanted.withKey("ci")).view().id();
+      assertThat(fixture.engine.sandboxes().counts()).isEmpty();
+      SandboxId id = fixture.engine.creator().create(wanted.withKey("ci")).view().id();
       ForkRequest fork = ForkRequest.of(1, ForkKind.FILESYSTEM);
-      assertThat(fixture.engine.fork(id, fork.withKey(Optional.of("other"))))
+      assertThat(fixture.engine.forks().fork(id, fork.withKey(Optional.of("other"))))
           .hasOnlyElementsOfType(ForkResult.Failed.class);
-      assertThat(fixture.engine.fork(id, fork.withKey(Optional.of("ci"))))
+      assertThat(fixture.engine.forks().fork(id, fork.withKey(Optional.of("ci"))))
           .hasOnlyElementsOfType(ForkResult.Created.class);
-      assertThat(fixture.engine.create(using(header("${secret.github}")).withKey("ci")))
+      assertThat(fixture.engine.creator().create(using(header("${secret.github}")).withKey("ci")))
           .isNotNull();
       Egress wider = header("${secret.github}");
       for (Optional<String> key : List.of(Optional.of("other"), Optional.<String>empty())) {
@@ -205,7 +208,7 @@ class NamedSecretTest {
             .isInstanceOf(NotFound.class);
       }
       assertThatThrownBy(
-              () -> fixture.engine.create(using(Map.of("PLAIN", "github")).withKey("ci")))
+              () -> fixture.engine.creator().create(using(Map.of("PLAIN", "github")).withKey("ci")))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("PLAIN");
     }

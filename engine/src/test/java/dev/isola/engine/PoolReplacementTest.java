@@ -43,6 +43,7 @@ class PoolReplacementTest {
   private static List<SandboxView> pooled(EngineFixture fixture) {
     return fixture
         .engine
+        .sandboxes()
         .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
@@ -61,7 +62,8 @@ class PoolReplacementTest {
               return pooled(fixture).size() == 1
                   && !pooled(fixture).getFirst().id().equals(before.id());
             });
-    assertThat(fixture.engine.view(before.id()).state()).isEqualTo(SandboxState.DESTROYED);
+    assertThat(fixture.engine.sandboxes().view(before.id()).state())
+        .isEqualTo(SandboxState.DESTROYED);
     return pooled(fixture).getFirst();
   }
 
@@ -73,7 +75,7 @@ class PoolReplacementTest {
       SandboxView before = ready(fixture);
       gvisor.imageDigest = Optional.of("sha256:2");
       SandboxView after = replaced(fixture, before);
-      assertThat(fixture.engine.create(request()).view().id()).isEqualTo(after.id());
+      assertThat(fixture.engine.creator().create(request()).view().id()).isEqualTo(after.id());
     }
   }
 
@@ -84,7 +86,7 @@ class PoolReplacementTest {
     try (EngineFixture fixture = new EngineFixture(folder, POOL, gvisor)) {
       SandboxView before = ready(fixture);
       gvisor.imageDigest = Optional.of("sha256:2");
-      SandboxView made = fixture.engine.create(request()).view();
+      SandboxView made = fixture.engine.creator().create(request()).view();
       assertThat(made.id()).isNotEqualTo(before.id());
       assertThat(made.warm()).isFalse();
     }
@@ -96,7 +98,7 @@ class PoolReplacementTest {
     gvisor.imageDigest = Optional.of("sha256:1");
     try (EngineFixture fixture = new EngineFixture(folder, POOL, gvisor)) {
       SandboxView before = ready(fixture);
-      SandboxView made = fixture.engine.create(request()).view();
+      SandboxView made = fixture.engine.creator().create(request()).view();
       assertThat(made.id()).isEqualTo(before.id());
       assertThat(made.warm()).isTrue();
     }

@@ -90,11 +90,11 @@ class PoolScenariosTest {
     FakeProvider gvisor = new FakeProvider("gvisor");
     try (EngineFixture fixture = fixture(POOL, gvisor, new FakeProvider("bubblewrap"))) {
       await().until(() -> pooled(fixture).size() == 1);
-      assertThat(fixture.engine.plan(request("warm")).warm()).isTrue();
-      assertThat(fixture.engine.plan(request("warm")).warm()).as("not claimed").isTrue();
-      assertThat(fixture.engine.plan(request("warm")).selection().names().getFirst())
+      assertThat(fixture.engine.creator().plan(request("warm")).warm()).isTrue();
+      assertThat(fixture.engine.creator().plan(request("warm")).warm()).as("not claimed").isTrue();
+      assertThat(fixture.engine.creator().plan(request("warm")).selection().names().getFirst())
           .isEqualTo("gvisor");
-      assertThat(fixture.engine.plan(request("cold")).warm()).isFalse();
+      assertThat(fixture.engine.creator().plan(request("cold")).warm()).isFalse();
       assertThat(fixture.engine.pool().stats().misses()).isEmpty();
       assertThat(pooled(fixture)).hasSize(1);
     }
@@ -112,10 +112,10 @@ class PoolScenariosTest {
             filling.countDown();
             await().until(() -> goOn.getCount() == 0);
           };
-      assertThat(fixture.engine.create(request("warm")).view().warm()).isTrue();
+      assertThat(fixture.engine.creator().create(request("warm")).view().warm()).isTrue();
       await().until(() -> filling.getCount() == 0);
       // The refill has counted one sandbox; now that one is claimed, too.
-      assertThat(fixture.engine.create(request("warm")).view().warm()).isTrue();
+      assertThat(fixture.engine.creator().create(request("warm")).view().warm()).isTrue();
       await().until(() -> pooled(fixture).isEmpty());
       goOn.countDown();
       await().until(() -> pooled(fixture).size() == 2);
@@ -134,12 +134,12 @@ class PoolScenariosTest {
               unwanted.stream()
                   .filter(entry -> !entry.id().equals(ended))
                   .forEach(entry -> fixture.ledger.sandboxes().update(given(entry)));
-      assertThat(fixture.engine.create(request("warm")).view().warm()).isTrue();
+      assertThat(fixture.engine.creator().create(request("warm")).view().warm()).isTrue();
       // The pool removes obsolete sandboxes before it creates new ones.
       await()
           .until(() -> pooled(fixture).stream().anyMatch(one -> !one.specHash().equals(OBSOLETE)));
       assertThat(unwanted)
-          .extracting(entry -> fixture.engine.view(entry.id()).state())
+          .extracting(entry -> fixture.engine.sandboxes().view(entry.id()).state())
           .containsExactlyInAnyOrder(SandboxState.DESTROYED, SandboxState.RUNNING);
     }
   }
@@ -172,7 +172,7 @@ class PoolScenariosTest {
     try (EngineFixture fixture = fixture(POOL, new FakeProvider("gvisor"))) {
       await().until(() -> pooled(fixture).size() == 1);
       SandboxId ready = pooled(fixture).getFirst().id();
-      CreateResult delivery = fixture.engine.create(request("warm"));
+      CreateResult delivery = fixture.engine.creator().create(request("warm"));
       assertThat(delivery.view().id()).isEqualTo(ready);
       assertThat(delivery.view().warm()).isTrue();
       assertThat(delivery.view().provider()).isEqualTo("gvisor");
@@ -187,12 +187,12 @@ class PoolScenariosTest {
       await().until(() -> pooled(fixture).size() == 1);
       SandboxSpec named = request("warm").request().spec();
       CreateResult other =
-          fixture.engine.create(SandboxRequest.of(CreateRequest.of(named, "bubblewrap")));
+          fixture.engine.creator().create(SandboxRequest.of(CreateRequest.of(named, "bubblewrap")));
       assertThat(other.view().warm()).isFalse();
       assertThat(other.view().provider()).isEqualTo("bubblewrap");
       assertThat(fixture.log.infos).anyMatch(line -> line.contains("provider mismatch"));
 
-      CreateResult cold = fixture.engine.create(request("cold"));
+      CreateResult cold = fixture.engine.creator().create(request("cold"));
       assertThat(cold.view().warm()).isFalse();
       assertThat(cold.view().provider()).isEqualTo("gvisor");
       assertThat(fixture.log.infos).anyMatch(line -> line.contains("no pool for this spec"));

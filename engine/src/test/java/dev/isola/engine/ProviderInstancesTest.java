@@ -48,11 +48,14 @@ class ProviderInstancesTest {
 
   private static void make(EngineFixture fixture, SandboxId id, String provider) {
     SandboxSpec spec = SandboxSpec.builder(id).build();
-    fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, provider)).withFixedId());
+    fixture
+        .engine
+        .creator()
+        .create(SandboxRequest.of(CreateRequest.of(spec, provider)).withFixedId());
   }
 
   private static String output(EngineFixture fixture, SandboxId id, String script) {
-    return fixture.engine.sandbox(id).run(Command.shell(script)).stdout().text();
+    return fixture.engine.sandboxes().get(id).run(Command.shell(script)).stdout().text();
   }
 
   private static List<SandboxId> inventory(EngineFixture fixture, String provider) {
@@ -73,13 +76,13 @@ class ProviderInstancesTest {
       make(fixture, WEST, "west");
       output(fixture, EAST, "echo of the east > file");
       output(fixture, WEST, "echo of the west > file");
-      assertThat(fixture.engine.view(EAST).provider()).isEqualTo("east");
+      assertThat(fixture.engine.sandboxes().view(EAST).provider()).isEqualTo("east");
       assertThat(inventory(fixture, "east")).containsExactly(EAST);
       assertThat(inventory(fixture, "west")).containsExactly(WEST);
       assertThat(inventory(fixture, "subprocess")).isEmpty();
       assertThat(isUnder("east", EAST)).isTrue();
       assertThat(isUnder("east", WEST)).isFalse();
-      assertThat(fixture.engine.counts())
+      assertThat(fixture.engine.sandboxes().counts())
           .extracting(SandboxCount::provider)
           .containsExactly("east", "west");
       assertThat(fixture.health.awaitFirstProbes())
@@ -91,10 +94,10 @@ class ProviderInstancesTest {
 
       assertThat(output(fixture, EAST, "cat file")).isEqualTo("of the east\n");
       assertThat(output(fixture, WEST, "cat file")).isEqualTo("of the west\n");
-      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
-      assertThat(fixture.engine.view(EAST).state()).isEqualTo(SandboxState.DESTROYED);
+      fixture.engine.sandboxes().destroy(EAST, DestroyOptions.FORCE);
+      assertThat(fixture.engine.sandboxes().view(EAST).state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(output(fixture, WEST, "cat file")).isEqualTo("of the west\n");
-      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(WEST, DestroyOptions.FORCE);
     }
   }
 
@@ -105,18 +108,22 @@ class ProviderInstancesTest {
       assertThat(
               fixture
                   .engine
+                  .creator()
                   .create(SandboxRequest.of(any.inRegion("us")).withFixedId())
                   .view()
                   .provider())
           .isEqualTo("west");
-      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(EAST, DestroyOptions.FORCE);
       CreateRequest other = CreateRequest.auto(SandboxSpec.builder(WEST).build());
       assertThatThrownBy(
               () ->
-                  fixture.engine.create(
-                      SandboxRequest.of(other.withProvider("east").inRegion("us"))))
+                  fixture
+                      .engine
+                      .creator()
+                      .create(SandboxRequest.of(other.withProvider("east").inRegion("us"))))
           .hasMessageContaining("east: is not in region us");
-      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(other.inRegion("uss"))))
+      assertThatThrownBy(
+              () -> fixture.engine.creator().create(SandboxRequest.of(other.inRegion("uss"))))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContainingAll("no provider is in region 'uss'", "'us'", "eu, us");
     }
@@ -148,9 +155,9 @@ class ProviderInstancesTest {
 
       assertThat(output(fixture, EAST, "echo here")).isEqualTo("here\n");
       assertThat(fixture.engine.reserved("east")).hasToString("1024 MB and 1 cpu");
-      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(EAST, DestroyOptions.FORCE);
       assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.NONE);
-      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(WEST, DestroyOptions.FORCE);
     }
   }
 
@@ -169,19 +176,20 @@ class ProviderInstancesTest {
     try (EngineFixture fixture = new EngineFixture(folder, yaml, new SubprocessProviderFactory())) {
       for (SandboxId id : List.of(EAST, WEST)) {
         CreateRequest any = CreateRequest.auto(SandboxSpec.builder(id).build()).inRegion("eu");
-        fixture.engine.create(SandboxRequest.of(any).withFixedId());
+        fixture.engine.creator().create(SandboxRequest.of(any).withFixedId());
       }
-      assertThat(List.of(fixture.engine.view(EAST), fixture.engine.view(WEST)))
+      assertThat(
+              List.of(fixture.engine.sandboxes().view(EAST), fixture.engine.sandboxes().view(WEST)))
           .extracting(SandboxView::provider)
           .containsExactlyInAnyOrder("east", "west");
       assertThat(fixture.engine.reserved("east")).hasToString("1024 MB and 1 cpu");
       assertThat(fixture.engine.reserved("west")).hasToString("1024 MB and 1 cpu");
       CreateRequest third =
           CreateRequest.auto(SandboxSpec.builder(new SandboxId("third")).build()).inRegion("eu");
-      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(third)))
+      assertThatThrownBy(() -> fixture.engine.creator().create(SandboxRequest.of(third)))
           .isInstanceOf(LimitExceeded.class);
-      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
-      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(EAST, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(WEST, DestroyOptions.FORCE);
     }
   }
 
@@ -190,7 +198,7 @@ class ProviderInstancesTest {
     try (EngineFixture fixture = fixture()) {
       assertThatThrownBy(() -> make(fixture, EAST, "off")).isInstanceOf(ProviderUnavailable.class);
       make(fixture, WEST, "west");
-      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(WEST, DestroyOptions.FORCE);
     }
   }
 }

@@ -55,8 +55,10 @@ class QuarantineTest {
 
   private static void create(EngineFixture fixture, SandboxId id, Duration ttl) {
     SandboxSpec spec = SandboxSpec.builder(id).build();
-    fixture.engine.create(
-        SandboxRequest.of(CreateRequest.of(spec, "test").withTtl(ttl)).withFixedId());
+    fixture
+        .engine
+        .creator()
+        .create(SandboxRequest.of(CreateRequest.of(spec, "test").withTtl(ttl)).withFixedId());
   }
 
   @Test
@@ -65,10 +67,10 @@ class QuarantineTest {
       create(fixture, GOOD, Duration.ofSeconds(60));
       fixture.restart(() -> plant(fixture));
 
-      SandboxView bad = fixture.engine.view(BAD);
+      SandboxView bad = fixture.engine.sandboxes().view(BAD);
       assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
       assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("cannot be read"));
-      assertThat(fixture.engine.list(SandboxListFilter.ALL, "", 10).entries())
+      assertThat(fixture.engine.sandboxes().list(SandboxListFilter.ALL, "", 10).entries())
           .extracting(SandboxView::id)
           .contains(BAD, GOOD);
       assertThat(fixture.engine.events().after(0, 1000))
@@ -77,11 +79,13 @@ class QuarantineTest {
 
       // Expiry continues for others, although the unreadable one has been due for longer.
       fixture.clock.pass(Duration.ofMinutes(2));
-      await().until(() -> fixture.engine.view(GOOD).state() == SandboxState.DESTROYED);
-      assertThat(fixture.engine.view(BAD).state()).as("unchanged").isEqualTo(SandboxState.ERROR);
+      await().until(() -> fixture.engine.sandboxes().view(GOOD).state() == SandboxState.DESTROYED);
+      assertThat(fixture.engine.sandboxes().view(BAD).state())
+          .as("unchanged")
+          .isEqualTo(SandboxState.ERROR);
 
-      fixture.engine.destroy(BAD, DestroyOptions.FORCE);
-      assertThat(fixture.engine.view(BAD).state()).isEqualTo(SandboxState.DESTROYED);
+      fixture.engine.sandboxes().destroy(BAD, DestroyOptions.FORCE);
+      assertThat(fixture.engine.sandboxes().view(BAD).state()).isEqualTo(SandboxState.DESTROYED);
     }
   }
 
@@ -111,7 +115,7 @@ class QuarantineTest {
                     new InventoryItem(
                         BAD, SandboxState.RUNNING, fixture.clock.instant(), Map.of()));
           });
-      assertThat(fixture.engine.view(BAD).state()).isEqualTo(SandboxState.ERROR);
+      assertThat(fixture.engine.sandboxes().view(BAD).state()).isEqualTo(SandboxState.ERROR);
       assertThat(destroyed).hasValue(0);
     }
   }
@@ -127,7 +131,7 @@ class QuarantineTest {
     try (EngineFixture fixture = new EngineFixture(folder, "", provider)) {
       create(fixture, GOOD, Duration.ofSeconds(60));
       fixture.restart(() -> {});
-      assertThat(fixture.engine.view(GOOD).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(fixture.engine.sandboxes().view(GOOD).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
@@ -137,7 +141,7 @@ class QuarantineTest {
       CreateRequest request =
           CreateRequest.of(SandboxSpec.builder(GOOD).build(), "test")
               .withTags(Map.of("isola.suspended", "x"));
-      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(request)))
+      assertThatThrownBy(() -> fixture.engine.creator().create(SandboxRequest.of(request)))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("isola.suspended");
     }
@@ -159,13 +163,16 @@ class QuarantineTest {
     try (EngineFixture fixture =
         new EngineFixture(folder, "reconcile:\n  interval: 1s\n", provider)) {
       SandboxSpec spec = SandboxSpec.builder(GOOD).build();
-      fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor")).withFixedId());
+      fixture
+          .engine
+          .creator()
+          .create(SandboxRequest.of(CreateRequest.of(spec, "gvisor")).withFixedId());
       assertThat(fixture.engine.reserved().reserved().memoryMb()).isPositive();
 
-      fixture.engine.destroy(GOOD, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(GOOD, DestroyOptions.FORCE);
 
       assertThat(fixture.engine.reserved().reserved().memoryMb()).isZero();
-      SandboxView gone = fixture.engine.view(GOOD);
+      SandboxView gone = fixture.engine.sandboxes().view(GOOD);
       assertThat(gone.state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(gone.cause())
           .hasValueSatisfying(why -> assertThat(why).contains("File name too long"));

@@ -49,22 +49,27 @@ class SandboxNameTest {
   }
 
   private static List<SandboxView> named(EngineFixture fixture, String name) {
-    return fixture.engine.list(SandboxListFilter.ALL.notDestroyed().name(name), "", 10).entries();
+    return fixture
+        .engine
+        .sandboxes()
+        .list(SandboxListFilter.ALL.notDestroyed().name(name), "", 10)
+        .entries();
   }
 
   @Test
   void nameIsTakenUntilTheSandboxIsDestroyedAndSurvivesARestart() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
-      SandboxId first = fixture.engine.create(request().withName("web")).view().id();
-      assertThatThrownBy(() -> fixture.engine.create(request().withName("web")))
+      SandboxId first = fixture.engine.creator().create(request().withName("web")).view().id();
+      assertThatThrownBy(() -> fixture.engine.creator().create(request().withName("web")))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("the name 'web' belongs to sandbox " + first);
       assertThat(fixture.registry.get("test").inventory()).hasSize(1);
 
       fixture.restart(() -> {});
       assertThat(named(fixture, "web")).extracting(SandboxView::id).containsExactly(first);
-      fixture.engine.destroy(first, DestroyOptions.FORCE);
-      assertThat(fixture.engine.create(request().withName("web")).view().name()).contains("web");
+      fixture.engine.sandboxes().destroy(first, DestroyOptions.FORCE);
+      assertThat(fixture.engine.creator().create(request().withName("web")).view().name())
+          .contains("web");
     }
   }
 
@@ -72,13 +77,17 @@ class SandboxNameTest {
   void repeatedRequestReturnsTheNamedSandbox() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, POOL)) {
       SandboxRequest request = request().withName("web").withIdempotencyKey("k1");
-      SandboxId first = fixture.engine.create(request).view().id();
+      SandboxId first = fixture.engine.creator().create(request).view().id();
       CreateResult again =
-          fixture.engine.create(request().withName("web").withIdempotencyKey("k1"));
+          fixture.engine.creator().create(request().withName("web").withIdempotencyKey("k1"));
       assertThat(again.view().id()).isEqualTo(first);
       assertThat(again.repeated()).isTrue();
       assertThatThrownBy(
-              () -> fixture.engine.create(request().withName("db").withIdempotencyKey("k1")))
+              () ->
+                  fixture
+                      .engine
+                      .creator()
+                      .create(request().withName("db").withIdempotencyKey("k1")))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("a different request");
     }
@@ -89,14 +98,14 @@ class SandboxNameTest {
     try (EngineFixture fixture = new EngineFixture(folder, POOL)) {
       awaitPool(fixture);
       CreateResult claimed =
-          fixture.engine.create(warmRequest().withName("web").withIdempotencyKey("k1"));
+          fixture.engine.creator().create(warmRequest().withName("web").withIdempotencyKey("k1"));
       assertThat(claimed.view().warm()).isTrue();
       assertThat(claimed.view().name()).contains("web");
       awaitPool(fixture);
       CreateResult again =
-          fixture.engine.create(warmRequest().withName("web").withIdempotencyKey("k1"));
+          fixture.engine.creator().create(warmRequest().withName("web").withIdempotencyKey("k1"));
       assertThat(again.view().id()).isEqualTo(claimed.view().id());
-      assertThatThrownBy(() -> fixture.engine.create(warmRequest().withName("web")))
+      assertThatThrownBy(() -> fixture.engine.creator().create(warmRequest().withName("web")))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("belongs to sandbox " + claimed.view().id());
       assertThat(named(fixture, "web")).hasSize(1);
@@ -109,6 +118,7 @@ class SandboxNameTest {
             () ->
                 fixture
                         .engine
+                        .sandboxes()
                         .list(
                             SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
                         .entries()

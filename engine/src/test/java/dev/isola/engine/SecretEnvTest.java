@@ -8,6 +8,7 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.ForkRequest;
 import dev.isola.engine.api.ForkResult;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.spec.SpecCodec;
@@ -45,13 +46,18 @@ class SecretEnvTest {
             .env("PLAIN", "shown")
             .secretEnv("API_KEY", Secret.of(VALUE))
             .build();
-    return fixture.engine.create(
-        SandboxRequest.of(
-                CreateRequest.of(spec, "test")
-                    .with(
-                        Lifecycle.DEFAULT.withWhenIdle(ExpiryAction.SNAPSHOT).withIdleTimeout(IDLE))
-                    .withIdempotencyKey("once"))
-            .withFixedId());
+    return fixture
+        .engine
+        .creator()
+        .create(
+            SandboxRequest.of(
+                    CreateRequest.of(spec, "test")
+                        .with(
+                            Lifecycle.DEFAULT
+                                .withWhenIdle(ExpiryAction.SNAPSHOT)
+                                .withIdleTimeout(IDLE))
+                        .withIdempotencyKey("once"))
+                .withFixedId());
   }
 
   private static String seen(Sandbox sandbox) {
@@ -99,10 +105,10 @@ class SecretEnvTest {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
       make(fixture);
       fixture.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> fixture.engine.view(ID).state() == SandboxState.STOPPED);
+      await().until(() -> fixture.engine.sandboxes().view(ID).state() == SandboxState.STOPPED);
       await().until(() -> fixture.registry.get("test").inventory().isEmpty());
       fixture.restart(() -> {});
-      assertThat(seen(fixture.engine.sandbox(ID))).isEqualTo("shown " + VALUE + "\n");
+      assertThat(seen(fixture.engine.sandboxes().get(ID))).isEqualTo("shown " + VALUE + "\n");
       assertThat(leaks()).isEmpty();
     }
   }
@@ -111,10 +117,10 @@ class SecretEnvTest {
   void forksInheritSecrets() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
       make(fixture);
-      ForkResult fork = fixture.engine.fork(ID, 1).getFirst();
+      ForkResult fork = fixture.engine.forks().fork(ID, ForkRequest.of(1)).getFirst();
       assertThat(fork).isInstanceOf(ForkResult.Created.class);
       SandboxId id = ((ForkResult.Created) fork).view().id();
-      assertThat(seen(fixture.engine.sandbox(id))).isEqualTo("shown " + VALUE + "\n");
+      assertThat(seen(fixture.engine.sandboxes().get(id))).isEqualTo("shown " + VALUE + "\n");
     }
   }
 
@@ -123,7 +129,7 @@ class SecretEnvTest {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
       make(fixture);
       assertThat(fixture.ledger.settings().all("secret-env")).containsOnlyKeys("keeper");
-      fixture.engine.destroy(ID, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(ID, DestroyOptions.FORCE);
       assertThat(fixture.ledger.settings().all("secret-env")).isEmpty();
       // The next server removes a secret that a crash left behind.
       fixture.restart(() -> fixture.ledger.settings().put("secret-env", "neverwas", "AAAA"));
@@ -136,7 +142,7 @@ class SecretEnvTest {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
       make(fixture);
       Files.delete(folder.resolve("secrets.key"));
-      assertThatThrownBy(() -> fixture.engine.fork(ID, 1))
+      assertThatThrownBy(() -> fixture.engine.forks().fork(ID, ForkRequest.of(1)))
           .isInstanceOf(SandboxException.class)
           .hasMessageContaining("secrets.key is missing");
       assertThat(folder.resolve("secrets.key")).doesNotExist();
@@ -147,14 +153,14 @@ class SecretEnvTest {
   void recordsOfDestroyedSandboxesArePurgedWithTheirEvents() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "retention: 7d\n")) {
       make(fixture);
-      fixture.engine.destroy(ID, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(ID, DestroyOptions.FORCE);
       fixture.clock.pass(Duration.ofDays(6));
       fixture.restart(() -> {});
-      assertThat(fixture.engine.view(ID).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.sandboxes().view(ID).state()).isEqualTo(SandboxState.DESTROYED);
       fixture.clock.pass(Duration.ofDays(2));
       fixture.restart(() -> {});
       await().until(() -> fixture.ledger.sandboxes().find(ID).isEmpty());
-      assertThatThrownBy(() -> fixture.engine.view(ID)).isInstanceOf(NotFound.class);
+      assertThatThrownBy(() -> fixture.engine.sandboxes().view(ID)).isInstanceOf(NotFound.class);
       assertThat(fixture.ledger.events().after(0, 100))
           .noneMatch(event -> event.sandbox().filter(ID::equals).isPresent());
       assertThat(make(fixture).repeated()).as("its idempotency key was released").isFalse();

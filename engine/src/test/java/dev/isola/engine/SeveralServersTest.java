@@ -115,7 +115,7 @@ class SeveralServersTest {
   }
 
   private SandboxId createAtA() {
-    return a.engine.create(request()).view().id();
+    return a.engine.creator().create(request()).view().id();
   }
 
   /** Ends the lease of a server that still runs, as if it had been suspended for a while. */
@@ -147,10 +147,10 @@ class SeveralServersTest {
   void serverDoesNotUseTheSandboxOfAnother() {
     SandboxId id = createAtA();
     assertThatExceptionOfType(ProviderUnavailable.class)
-        .isThrownBy(() -> b.engine.sandbox(id))
+        .isThrownBy(() -> b.engine.sandboxes().get(id))
         .withMessageContaining("belongs to server a");
     assertThatExceptionOfType(ProviderUnavailable.class)
-        .isThrownBy(() -> b.engine.destroy(id, DestroyOptions.FORCE));
+        .isThrownBy(() -> b.engine.sandboxes().destroy(id, DestroyOptions.FORCE));
     assertThat(entry(id).state()).isEqualTo(SandboxState.RUNNING);
     assertThat(cloudOfB.attached).hasValue(0);
   }
@@ -163,7 +163,7 @@ class SeveralServersTest {
     assertThat(entry(id).fence()).isEqualTo(1);
     assertThat(entry(id).state()).isEqualTo(SandboxState.RUNNING);
     assertThat(peers(b).homeOf(id)).isEqualTo(new SandboxHome.Here());
-    assertThat(b.engine.sandbox(id).id()).isEqualTo(id);
+    assertThat(b.engine.sandboxes().get(id).id()).isEqualTo(id);
     // The server that lost the sandbox notices, and passes requests on.
     await()
         .untilAsserted(
@@ -171,7 +171,7 @@ class SeveralServersTest {
                 assertThat(peers(a).homeOf(id))
                     .isEqualTo(new SandboxHome.At("b", URI.create("http://b"))));
     assertThatExceptionOfType(ProviderUnavailable.class)
-        .isThrownBy(() -> a.engine.renew(id, Duration.ofHours(1)));
+        .isThrownBy(() -> a.engine.sandboxes().renew(id, Duration.ofHours(1)));
     assertThat(cloud.destroyed).isEmpty();
   }
 
@@ -180,7 +180,7 @@ class SeveralServersTest {
     SandboxId id = createAtA();
     a.engine.close(); // ends the lease
     await().until(() -> peers(b).homeOf(id).equals(new SandboxHome.Here()));
-    assertThat(b.engine.sandbox(id).id()).isEqualTo(id);
+    assertThat(b.engine.sandboxes().get(id).id()).isEqualTo(id);
   }
 
   @Test
@@ -210,8 +210,8 @@ class SeveralServersTest {
   void keyOfARepeatedRequestHoldsAtEveryServer() {
     SandboxRequest first = request().withIdempotencyKey("key");
     SandboxRequest second = request().withIdempotencyKey("key");
-    CreateResult created = a.engine.create(first);
-    CreateResult repeated = b.engine.create(second);
+    CreateResult created = a.engine.creator().create(first);
+    CreateResult repeated = b.engine.creator().create(second);
     assertThat(repeated.repeated()).isTrue();
     assertThat(repeated.view().id()).isEqualTo(created.view().id());
     assertThatExceptionOfType(ProviderUnavailable.class)
@@ -221,11 +221,11 @@ class SeveralServersTest {
 
   @Test
   void repeatedRequestForADestroyedSandboxIsRefusedAtEveryServer() {
-    SandboxId id = a.engine.create(request().withIdempotencyKey("key")).view().id();
-    a.engine.destroy(id, DestroyOptions.FORCE);
+    SandboxId id = a.engine.creator().create(request().withIdempotencyKey("key")).view().id();
+    a.engine.sandboxes().destroy(id, DestroyOptions.FORCE);
     for (EngineFixture server : List.of(a, b)) {
       assertThatExceptionOfType(Gone.class)
-          .isThrownBy(() -> server.engine.create(request().withIdempotencyKey("key")));
+          .isThrownBy(() -> server.engine.creator().create(request().withIdempotencyKey("key")));
     }
   }
 
@@ -247,7 +247,7 @@ class SeveralServersTest {
     SandboxEntry creating = creatingAtA();
     try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<CreateResult> repeated =
-          clients.submit(() -> b.engine.create(request().withIdempotencyKey("key")));
+          clients.submit(() -> b.engine.creator().create(request().withIdempotencyKey("key")));
       b.ledger
           .sandboxes()
           .update(creating.toBuilder().state(SandboxState.TERMINATING).cause(cause).build());
@@ -268,7 +268,8 @@ class SeveralServersTest {
         };
     SandboxRequest request = request().withIdempotencyKey("key");
     CompletableFuture<CreateResult> _ =
-        CompletableFuture.supplyAsync(() -> a.engine.create(request), Thread::startVirtualThread);
+        CompletableFuture.supplyAsync(
+            () -> a.engine.creator().create(request), Thread::startVirtualThread);
     created.await();
     return entry(request.request().spec().id());
   }
@@ -284,7 +285,7 @@ class SeveralServersTest {
 
   @Test
   void ownerAloneExpiresASandbox() {
-    SandboxId id = a.engine.create(SandboxRequest.of(expiring())).view().id();
+    SandboxId id = a.engine.creator().create(SandboxRequest.of(expiring())).view().id();
     a.clock.pass(Duration.ofMinutes(2));
     b.clock.pass(Duration.ofMinutes(2));
     await().untilAsserted(() -> assertThat(entry(id).state()).isEqualTo(SandboxState.DESTROYED));
@@ -310,7 +311,7 @@ class SeveralServersTest {
   @Test
   void lostSandboxIsRecordedByItsOwnerWhicheverServerComparesTheInventory() {
     SandboxId lost = createAtA();
-    SandboxId lostOfB = b.engine.create(request()).view().id();
+    SandboxId lostOfB = b.engine.creator().create(request()).view().id();
     SandboxId kept = createAtA();
     cloud.lose(lost);
     cloud.lose(lostOfB);
@@ -357,7 +358,7 @@ class SeveralServersTest {
           proceed.await();
         };
     SandboxRequest request = request();
-    Thread creation = Thread.ofVirtual().start(() -> a.engine.create(request));
+    Thread creation = Thread.ofVirtual().start(() -> a.engine.creator().create(request));
     created.await();
     int before = cloud.inventories.get() + cloudOfB.inventories.get();
     await().until(() -> cloud.inventories.get() + cloudOfB.inventories.get() >= before + 3);
@@ -398,7 +399,7 @@ class SeveralServersTest {
     try (EngineFixture c = server("c", cloud.ofAnotherServer(), Duration.ofMinutes(10))) {
       Set<SandboxId> created = new HashSet<>();
       for (int i = 0; i < 250; i++) {
-        created.add(c.engine.create(request()).view().id());
+        created.add(c.engine.creator().create(request()).view().id());
       }
       endLease("c");
       await()

@@ -82,7 +82,7 @@ class SnapshotServiceTest {
 
   @AfterEach
   void close() {
-    made.forEach(id -> fixture.engine.destroy(id, DestroyOptions.FORCE));
+    made.forEach(id -> fixture.engine.sandboxes().destroy(id, DestroyOptions.FORCE));
     fixture.close();
   }
 
@@ -92,7 +92,8 @@ class SnapshotServiceTest {
 
   private CreateResult make(SandboxSpec spec, String provider) {
     CreateRequest request = CreateRequest.of(spec, provider).withTtl(Duration.ofMinutes(5));
-    CreateResult delivery = fixture.engine.create(SandboxRequest.of(request).withFixedId());
+    CreateResult delivery =
+        fixture.engine.creator().create(SandboxRequest.of(request).withFixedId());
     made.add(spec.id());
     return delivery;
   }
@@ -141,14 +142,15 @@ class SnapshotServiceTest {
     assertThat(snapshot.provider()).isEqualTo("bubblewrap");
     assertThat(snapshot.checksum()).hasSize(64);
     assertThat(report.incremental()).isFalse();
-    fixture.engine.destroy(source.id(), DestroyOptions.FORCE);
+    fixture.engine.sandboxes().destroy(source.id(), DestroyOptions.FORCE);
     SandboxSpec.Builder other =
         spec()
             .image(SnapshotImageName.of(snapshot.id()))
             .limits(ResourceLimits.DEFAULT.withMemoryMb(333));
     Sandbox restored = make(other.build(), "bubblewrap").sandbox();
     assertThat(output(restored, DESCRIBE)).isEqualTo(before);
-    assertThat(fixture.engine.view(restored.id()).spec()).contains("333", snapshot.id());
+    assertThat(fixture.engine.sandboxes().view(restored.id()).spec())
+        .contains("333", snapshot.id());
     assertThat(fixture.engine.snapshots().list()).containsExactly(snapshot);
   }
 
@@ -192,7 +194,7 @@ class SnapshotServiceTest {
     assertThat(output(restored(next.snapshot().id(), "bubblewrap"), DESCRIBE))
         .isEqualTo(output(source, DESCRIBE));
     fixture.restart(() -> {});
-    assertThat(take(fixture.engine.sandbox(source.id())).incremental()).isTrue();
+    assertThat(take(fixture.engine.sandboxes().get(source.id())).incremental()).isTrue();
   }
 
   @Test
@@ -239,14 +241,14 @@ class SnapshotServiceTest {
     Sandbox source = sandbox();
     furnish(source);
     String before = output(source, DESCRIBE);
-    List<ForkResult> forks = fixture.engine.fork(source.id(), 3);
+    List<ForkResult> forks = fixture.engine.forks().fork(source.id(), ForkRequest.of(3));
     Set<String> random = new HashSet<>();
     assertThat(forks).hasSize(3);
     for (ForkResult fork : forks) {
       SandboxId id = ((ForkResult.Created) fork).view().id();
       made.add(id);
       assertThat(((ForkResult.Created) fork).method()).isEqualTo(ForkResult.Method.MOUNT);
-      Sandbox sandbox = fixture.engine.sandbox(id);
+      Sandbox sandbox = fixture.engine.sandboxes().get(id);
       assertThat(output(sandbox, DESCRIBE)).isEqualTo(before);
       random.add(output(sandbox, "head -c 16 /dev/urandom | od -x; echo own > own"));
       assertThat(output(sandbox, "date +%s").strip()).isNotEmpty();
@@ -254,7 +256,7 @@ class SnapshotServiceTest {
     assertThat(random).hasSize(3);
     assertThat(output(source, DESCRIBE)).isEqualTo(before);
     assertThat(fixture.engine.snapshots().list()).isEmpty();
-    assertThatThrownBy(() -> fixture.engine.fork(source.id(), 0))
+    assertThatThrownBy(() -> fixture.engine.forks().fork(source.id(), ForkRequest.of(0)))
         .isInstanceOf(SandboxException.class)
         .hasMessageContaining("0 forks");
   }
@@ -269,7 +271,7 @@ class SnapshotServiceTest {
       Unsupported refused =
           catchThrowableOfType(
               Unsupported.class,
-              () -> fixture.engine.fork(source.id(), ForkRequest.of(2, ForkKind.MEMORY)));
+              () -> fixture.engine.forks().fork(source.id(), ForkRequest.of(2, ForkKind.MEMORY)));
       assertThat(refused.code()).isEqualTo(ErrorCode.NOT_IMPLEMENTED);
       assertThat(refused.fault().problem())
           .contains("memory of sandbox " + source.id(), "provider bubblewrap");
@@ -288,13 +290,13 @@ class SnapshotServiceTest {
     furnish(source);
     String before = output(source, DESCRIBE);
     try (Execution working = source.start(Command.shell("exec sleep 100"))) {
-      List<ForkResult> forks = fixture.engine.fork(source.id(), 3);
+      List<ForkResult> forks = fixture.engine.forks().fork(source.id(), ForkRequest.of(3));
       forks.forEach(fork -> made.add(((ForkResult.Created) fork).view().id()));
       assertThat(forks.stream().map(fork -> ((ForkResult.Created) fork).method()))
           .containsExactly(
               ForkResult.Method.RESTORE, ForkResult.Method.MOUNT, ForkResult.Method.MOUNT);
       for (ForkResult fork : forks) {
-        Sandbox sandbox = fixture.engine.sandbox(((ForkResult.Created) fork).view().id());
+        Sandbox sandbox = fixture.engine.sandboxes().get(((ForkResult.Created) fork).view().id());
         assertThat(output(sandbox, DESCRIBE)).isEqualTo(before);
         output(sandbox, "echo own > own; rm -r *");
       }
@@ -309,18 +311,20 @@ class SnapshotServiceTest {
     Sandbox source = sandbox();
     furnish(source);
     try (Execution working = source.start(Command.shell("exec sleep 100"))) {
-      for (ForkResult fork : fixture.engine.fork(source.id(), 2)) {
+      for (ForkResult fork : fixture.engine.forks().fork(source.id(), ForkRequest.of(2))) {
         SandboxId id = ((ForkResult.Created) fork).view().id();
         made.add(id);
-        Sandbox sandbox = fixture.engine.sandbox(id);
+        Sandbox sandbox = fixture.engine.sandboxes().get(id);
         output(sandbox, "echo more > more");
         Snapshot taken = take(sandbox).snapshot(); // its own snapshot is gone
         assertThat(output(restored(taken.id(), "bubblewrap"), DESCRIBE))
             .isEqualTo(output(sandbox, DESCRIBE));
-        ForkResult again = fixture.engine.fork(id, 1).getFirst();
+        ForkResult again = fixture.engine.forks().fork(id, ForkRequest.of(1)).getFirst();
         made.add(((ForkResult.Created) again).view().id());
         assertThat(
-                output(fixture.engine.sandbox(((ForkResult.Created) again).view().id()), DESCRIBE))
+                output(
+                    fixture.engine.sandboxes().get(((ForkResult.Created) again).view().id()),
+                    DESCRIBE))
             .isEqualTo(output(sandbox, DESCRIBE));
       }
       working.kill();
@@ -339,16 +343,19 @@ class SnapshotServiceTest {
     await().atMost(Duration.ofSeconds(60)).until(() -> pooled().size() == 1);
     SandboxSpec wanted = SandboxSpec.builder(new SandboxId("any")).image(image).build();
     CreateResult got =
-        fixture.engine.create(SandboxRequest.of(CreateRequest.of(wanted, "bubblewrap")));
+        fixture.engine.creator().create(SandboxRequest.of(CreateRequest.of(wanted, "bubblewrap")));
     made.add(got.view().id());
     assertThat(fixture.engine.pool().stats().hits()).isEqualTo(1);
     assertThat(output(got.sandbox(), DESCRIBE)).isEqualTo(before);
     CreateResult other =
-        fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec().build(), "bubblewrap")));
+        fixture
+            .engine
+            .creator()
+            .create(SandboxRequest.of(CreateRequest.of(spec().build(), "bubblewrap")));
     made.add(other.view().id());
     assertThat(output(other.sandbox(), "ls /workspace")).isEmpty();
     // Forks are not claimed from the pool, although their specs match.
-    ForkResult fork = fixture.engine.fork(other.view().id(), 1).getFirst();
+    ForkResult fork = fixture.engine.forks().fork(other.view().id(), ForkRequest.of(1)).getFirst();
     made.add(((ForkResult.Created) fork).view().id());
     assertThat(fixture.engine.pool().stats().hits()).isEqualTo(1);
     await().atMost(Duration.ofSeconds(60)).until(() -> pooled().size() == 1);
@@ -358,6 +365,7 @@ class SnapshotServiceTest {
   private List<SandboxView> pooled() {
     return fixture
         .engine
+        .sandboxes()
         .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
@@ -366,13 +374,16 @@ class SnapshotServiceTest {
   void unusedLayersAreRemoved() {
     Sandbox source = sandbox();
     furnish(source);
-    List<ForkResult> forks = fixture.engine.fork(source.id(), 2);
+    List<ForkResult> forks = fixture.engine.forks().fork(source.id(), ForkRequest.of(2));
     File layers = folder.resolve("bubblewrap/layers").toFile();
     assertThat(layers.list()).hasSize(1);
-    fixture.engine.destroy(source.id(), DestroyOptions.FORCE);
+    fixture.engine.sandboxes().destroy(source.id(), DestroyOptions.FORCE);
     for (ForkResult fork : forks) {
       assertThat(layers.list()).hasSize(1);
-      fixture.engine.destroy(((ForkResult.Created) fork).view().id(), DestroyOptions.FORCE);
+      fixture
+          .engine
+          .sandboxes()
+          .destroy(((ForkResult.Created) fork).view().id(), DestroyOptions.FORCE);
     }
     assertThat(layers.list()).isEmpty();
   }

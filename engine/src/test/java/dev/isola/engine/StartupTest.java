@@ -95,13 +95,15 @@ class StartupTest {
 
   private static void assertNothingIsLeft(EngineFixture fixture) {
     assertThat(fixture.registry.get("test").inventory()).isEmpty();
-    assertThat(fixture.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries())
+    assertThat(
+            fixture.engine.sandboxes().list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries())
         .isEmpty();
     assertThat(fixture.engine.reserved().reserved()).isEqualTo(Resources.NONE);
   }
 
   private static SandboxException failure(EngineFixture fixture, SandboxRequest request) {
-    return catchThrowableOfType(SandboxException.class, () -> fixture.engine.create(request));
+    return catchThrowableOfType(
+        SandboxException.class, () -> fixture.engine.creator().create(request));
   }
 
   /** A client whose create fails. */
@@ -133,9 +135,9 @@ class StartupTest {
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       SandboxRequest request = request(waiting());
       SandboxId id = request.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.creator().create(request));
       awaitStart();
-      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
+      assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.CREATING);
       go();
       CreateResult delivery = create.get();
       assertThat(delivery.view().state()).isEqualTo(SandboxState.RUNNING);
@@ -154,12 +156,14 @@ class StartupTest {
     try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<CreateResult> first =
-          clients.submit(() -> fixture.engine.create(request(waiting()).withIdempotencyKey("k")));
+          clients.submit(
+              () -> fixture.engine.creator().create(request(waiting()).withIdempotencyKey("k")));
       awaitStart();
       Future<CreateResult> second =
-          clients.submit(() -> fixture.engine.create(request(waiting()).withIdempotencyKey("k")));
+          clients.submit(
+              () -> fixture.engine.creator().create(request(waiting()).withIdempotencyKey("k")));
       SandboxListFilter creating = SandboxListFilter.ALL.states(SandboxState.CREATING);
-      assertThat(fixture.engine.list(creating, "", 10).entries()).hasSize(1);
+      assertThat(fixture.engine.sandboxes().list(creating, "", 10).entries()).hasSize(1);
       Resources one = Resources.of(spec().build().limits());
       await().until(() -> fixture.engine.reserved().reserved().equals(one));
       go();
@@ -186,11 +190,17 @@ class StartupTest {
           .hasEntrySatisfying(
               "output", text -> assertThat(text).contains("hello\n").contains("broken\n"));
       assertNothingIsLeft(fixture);
-      String cause = fixture.engine.view(request.request().spec().id()).cause().orElse("");
+      String cause =
+          fixture.engine.sandboxes().view(request.request().spec().id()).cause().orElse("");
       assertThat(cause).contains("exit code 3").doesNotContain("broken");
 
       go();
-      assertThat(fixture.engine.create(request(waiting()).withIdempotencyKey("k")).repeated())
+      assertThat(
+              fixture
+                  .engine
+                  .creator()
+                  .create(request(waiting()).withIdempotencyKey("k"))
+                  .repeated())
           .isFalse();
     }
   }
@@ -277,7 +287,10 @@ class StartupTest {
       Command chatty =
           Command.shell("head -c 5000000 /dev/zero; touch " + file("go") + "; exec sleep 600");
       CreateResult delivery =
-          fixture.engine.create(request(Startup.NONE.withStart(chatty).withReady(ready())));
+          fixture
+              .engine
+              .creator()
+              .create(request(Startup.NONE.withStart(chatty).withReady(ready())));
       assertThat(delivery.view().state()).isEqualTo(SandboxState.RUNNING);
     }
   }
@@ -287,9 +300,9 @@ class StartupTest {
     try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       SandboxRequest request = request(waiting().withTimeout(Duration.ofMinutes(30)));
-      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.creator().create(request));
       awaitStart();
-      fixture.engine.destroy(request.request().spec().id(), DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(request.request().spec().id(), DestroyOptions.FORCE);
       assertThatThrownBy(create::get)
           .hasCauseInstanceOf(Gone.class)
           .hasMessageContaining("was destroyed while it was being created");
@@ -303,9 +316,9 @@ class StartupTest {
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       SandboxRequest request = request(waiting());
       SandboxId id = request.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.creator().create(request));
       awaitStart();
-      assertThatThrownBy(() -> fixture.engine.pause(id, PauseKind.MEMORY))
+      assertThatThrownBy(() -> fixture.engine.sandboxes().pause(id, PauseKind.MEMORY))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("still being created");
       go();
@@ -361,7 +374,7 @@ class StartupTest {
       assertThat(failure(fixture, request)).hasMessageContaining("no process left");
       assertThat(gvisor.created.get()).isEqualTo(1);
       assertThat(bubblewrap.created.get()).isZero();
-      assertThat(fixture.engine.view(request.request().spec().id()).state())
+      assertThat(fixture.engine.sandboxes().view(request.request().spec().id()).state())
           .isEqualTo(SandboxState.DESTROYED);
     }
   }
@@ -381,24 +394,24 @@ class StartupTest {
       SandboxId later = idle(fixture, Duration.ofSeconds(50));
       SandboxRequest request = request(waiting()).withIdleTimeout(Duration.ofSeconds(30));
       SandboxId id = request.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.creator().create(request));
       awaitStart();
       int before = rounds.get();
       await().until(() -> rounds.get() >= before + 2);
       fixture.clock.pass(Duration.ofSeconds(45));
-      await().until(() -> fixture.engine.view(soon).state() == SandboxState.DESTROYED);
-      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
+      await().until(() -> fixture.engine.sandboxes().view(soon).state() == SandboxState.DESTROYED);
+      assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.CREATING);
       go();
       assertThat(create.get().view().state()).isEqualTo(SandboxState.RUNNING);
       // The duration of the startup does not count as idle time.
       fixture.clock.pass(Duration.ofSeconds(10));
-      await().until(() -> fixture.engine.view(later).state() == SandboxState.DESTROYED);
-      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
+      await().until(() -> fixture.engine.sandboxes().view(later).state() == SandboxState.DESTROYED);
+      assertThat(fixture.engine.sandboxes().view(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   private static SandboxId idle(EngineFixture fixture, Duration time) {
-    return fixture.engine.create(request(Startup.NONE).withIdleTimeout(time)).view().id();
+    return fixture.engine.creator().create(request(Startup.NONE).withIdleTimeout(time)).view().id();
   }
 
   @Test
@@ -412,27 +425,29 @@ class StartupTest {
         """;
     try (EngineFixture fixture = fixture(pool)) {
       SandboxListFilter pooled = SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING);
-      await().until(() -> fixture.engine.list(pooled, "", 10).entries().size() == 1);
+      await().until(() -> fixture.engine.sandboxes().list(pooled, "", 10).entries().size() == 1);
       go();
-      assertThat(fixture.engine.create(request(waiting())).view().warm()).isFalse();
+      assertThat(fixture.engine.creator().create(request(waiting())).view().warm()).isFalse();
       assertThat(Files.readAllLines(file("starts"))).hasSize(1);
-      assertThat(fixture.engine.create(request(Startup.NONE)).view().warm()).isTrue();
+      assertThat(fixture.engine.creator().create(request(Startup.NONE)).view().warm()).isTrue();
     }
   }
 
   @Test
   void startupRunsInEveryFork() throws IOException {
     try (EngineFixture fixture = fixture("")) {
-      SandboxId source = fixture.engine.create(request(Startup.NONE)).view().id();
+      SandboxId source = fixture.engine.creator().create(request(Startup.NONE)).view().id();
       go();
       List<ForkResult> forks =
-          fixture.engine.fork(
-              source, ForkRequest.of(3, ForkKind.FILESYSTEM).withStartup(waiting()));
+          fixture
+              .engine
+              .forks()
+              .fork(source, ForkRequest.of(3, ForkKind.FILESYSTEM).withStartup(waiting()));
       assertThat(forks).hasSize(3).allMatch(ForkResult.Created.class::isInstance);
       assertThat(Files.readAllLines(file("starts"))).hasSize(3);
       for (ForkResult fork : forks) {
         SandboxId id = ((ForkResult.Created) fork).view().id();
-        assertThat(executions(fixture.engine.sandbox(id)))
+        assertThat(executions(fixture.engine.sandboxes().get(id)))
             .filteredOn(ExecutionInfo::running)
             .extracting(ExecutionInfo::tag)
             .containsExactly(Optional.of(StartupSequence.TAG));

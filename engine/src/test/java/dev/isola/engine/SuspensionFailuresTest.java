@@ -47,18 +47,21 @@ class SuspensionFailuresTest {
             .withWhenExpired(expired)
             .withAutoResume(expired != ExpiryAction.DESTROY);
     SandboxSpec spec = SandboxSpec.builder(ID).build();
-    fixture.engine.create(
-        SandboxRequest.of(CreateRequest.of(spec, "bubblewrap").with(lifecycle).strict())
-            .withFixedId());
+    fixture
+        .engine
+        .creator()
+        .create(
+            SandboxRequest.of(CreateRequest.of(spec, "bubblewrap").with(lifecycle).strict())
+                .withFixedId());
     output(fixture, "echo kept > file");
   }
 
   private static String output(EngineFixture fixture, String script) {
-    return fixture.engine.sandbox(ID).run(Command.shell(script)).stdout().text();
+    return fixture.engine.sandboxes().get(ID).run(Command.shell(script)).stdout().text();
   }
 
   private static SandboxState state(EngineFixture fixture) {
-    return fixture.engine.view(ID).state();
+    return fixture.engine.sandboxes().view(ID).state();
   }
 
   private static RuntimeException busy() {
@@ -98,7 +101,7 @@ class SuspensionFailuresTest {
       fixture.clock.pass(TTL);
       awaitWarning(fixture, "could not be suspended and keeps running: the agent does not answer");
       provider.capabilityFailure = null;
-      assertThat(fixture.engine.view(ID).expiresAt())
+      assertThat(fixture.engine.sandboxes().view(ID).expiresAt())
           .contains(fixture.clock.instant().plus(Duration.ofMinutes(1)));
       fixture.clock.pass(Duration.ofMinutes(1));
       await().until(() -> state(fixture) == SandboxState.STOPPED);

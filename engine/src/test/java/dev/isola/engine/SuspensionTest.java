@@ -46,7 +46,7 @@ class SuspensionTest {
   }
 
   private static SandboxState state(EngineFixture fixture) {
-    return fixture.engine.view(new SandboxId("idler")).state();
+    return fixture.engine.sandboxes().view(new SandboxId("idler")).state();
   }
 
   private static boolean isPausedAtItsProvider(EngineFixture fixture) {
@@ -65,16 +65,17 @@ class SuspensionTest {
       await().until(() -> state(fixture) == SandboxState.PAUSED);
       // It is recorded as paused before it is; a server that stops meanwhile keeps it running.
       await().until(() -> isPausedAtItsProvider(fixture));
-      assertThat(fixture.engine.view(id).cause().orElse("")).isEqualTo("it was idle for PT10M");
+      assertThat(fixture.engine.sandboxes().view(id).cause().orElse(""))
+          .isEqualTo("it was idle for PT10M");
       // It is suspended with no expiry; no later sweep destroys it.
       fixture.clock.pass(IDLE.multipliedBy(5));
       fixture.restart(() -> {});
       assertThat(state(fixture)).isEqualTo(SandboxState.PAUSED);
-      assertThat(fixture.engine.sandbox(id).run(Command.shell("cat file")).stdout().text())
+      assertThat(fixture.engine.sandboxes().get(id).run(Command.shell("cat file")).stdout().text())
           .isEqualTo("kept\n");
       assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
-      assertThat(fixture.engine.view(id).idleTimeout()).isEqualTo(Optional.of(IDLE));
-      assertThat(fixture.engine.view(id).labels()).isEmpty();
+      assertThat(fixture.engine.sandboxes().view(id).idleTimeout()).isEqualTo(Optional.of(IDLE));
+      assertThat(fixture.engine.sandboxes().view(id).labels()).isEmpty();
       // The idle timeout starts again with the request.
       fixture.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(fixture) == SandboxState.PAUSED);
@@ -105,8 +106,9 @@ class SuspensionTest {
   void explicitlyPausedSandboxIsNotResumedByARequest() throws IOException {
     try (EngineFixture fixture = new EngineFixture(folder, "")) {
       SandboxId id = make(fixture, ExpiryAction.PAUSE).view().id();
-      fixture.engine.pause(id, PauseKind.MEMORY);
-      Assertions.assertThatThrownBy(() -> fixture.engine.sandbox(id).run(Command.shell("echo no")))
+      fixture.engine.sandboxes().pause(id, PauseKind.MEMORY);
+      Assertions.assertThatThrownBy(
+              () -> fixture.engine.sandboxes().get(id).run(Command.shell("echo no")))
           .isInstanceOf(Conflict.class);
     }
   }
@@ -118,16 +120,19 @@ class SuspensionTest {
       fixture.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(fixture) == SandboxState.PAUSED);
       Assertions.assertThatThrownBy(
-              () -> fixture.engine.fork(IDLER, ForkRequest.of(1, ForkKind.MEMORY)))
+              () -> fixture.engine.forks().fork(IDLER, ForkRequest.of(1, ForkKind.MEMORY)))
           .isInstanceOf(Unsupported.class);
       assertThat(state(fixture)).isEqualTo(SandboxState.PAUSED);
-      assertThat(fixture.engine.fork(IDLER, 1))
+      assertThat(fixture.engine.forks().fork(IDLER, ForkRequest.of(1)))
           .singleElement()
           .isInstanceOf(ForkResult.Created.class);
       assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
       Assertions.assertThatThrownBy(
               () ->
-                  fixture.engine.fork(new SandboxId("unknown"), ForkRequest.of(1, ForkKind.MEMORY)))
+                  fixture
+                      .engine
+                      .forks()
+                      .fork(new SandboxId("unknown"), ForkRequest.of(1, ForkKind.MEMORY)))
           .isInstanceOf(NotFound.class);
     }
   }
@@ -136,8 +141,10 @@ class SuspensionTest {
 
   private static CreateResult make(EngineFixture fixture, Lifecycle lifecycle) {
     SandboxSpec spec = SandboxSpec.builder(IDLER).build();
-    return fixture.engine.create(
-        SandboxRequest.of(CreateRequest.of(spec, "test").with(lifecycle)).withFixedId());
+    return fixture
+        .engine
+        .creator()
+        .create(SandboxRequest.of(CreateRequest.of(spec, "test").with(lifecycle)).withFixedId());
   }
 
   private static Lifecycle expiring(ExpiryAction what) {
@@ -145,7 +152,7 @@ class SuspensionTest {
   }
 
   private static String said(EngineFixture fixture, String shell) {
-    return fixture.engine.sandbox(IDLER).run(Command.shell(shell)).stdout().text();
+    return fixture.engine.sandboxes().get(IDLER).run(Command.shell(shell)).stdout().text();
   }
 
   /** Returns whether the provider has the sandbox. */
@@ -170,8 +177,8 @@ class SuspensionTest {
       assertThat(said(fixture, "cat a/file")).isEqualTo("kept\n");
       assertThat(there(fixture)).isTrue();
       assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
-      assertThat(fixture.engine.view(IDLER).labels()).isEmpty();
-      assertThat(fixture.engine.view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
+      assertThat(fixture.engine.sandboxes().view(IDLER).labels()).isEmpty();
+      assertThat(fixture.engine.sandboxes().view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
       assertThat(fixture.engine.snapshots().list()).isEmpty();
       said(fixture, "echo more > more");
       fixture.clock.pass(IDLE.plusSeconds(1));
@@ -208,7 +215,7 @@ class SuspensionTest {
       fixture.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(fixture) == SandboxState.STOPPED && !there(fixture));
       assertThat(fixture.engine.snapshots().list()).hasSize(1);
-      fixture.engine.destroy(IDLER, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(IDLER, DestroyOptions.FORCE);
       assertThat(state(fixture)).isEqualTo(SandboxState.DESTROYED);
       assertThat(fixture.engine.snapshots().list()).isEmpty();
     }
@@ -221,11 +228,11 @@ class SuspensionTest {
       said(fixture, "echo kept > file");
       fixture.clock.pass(Duration.ofHours(1));
       await().until(() -> state(fixture) == SandboxState.PAUSED);
-      assertThat(fixture.engine.view(IDLER).cause().orElse("")).isEqualTo("it expired");
+      assertThat(fixture.engine.sandboxes().view(IDLER).cause().orElse("")).isEqualTo("it expired");
       fixture.clock.pass(Duration.ofDays(30));
       fixture.restart(() -> {});
       Assertions.assertThatThrownBy(() -> said(fixture, "cat file")).isInstanceOf(Conflict.class);
-      assertThat(fixture.engine.resume(IDLER).expiresAt())
+      assertThat(fixture.engine.sandboxes().resume(IDLER).expiresAt())
           .isEqualTo(Optional.of(fixture.clock.instant().plus(Duration.ofHours(1))));
       assertThat(said(fixture, "cat file")).isEqualTo("kept\n");
       fixture.clock.pass(Duration.ofHours(1));
@@ -243,7 +250,7 @@ class SuspensionTest {
         fixture.clock.pass(Duration.ofHours(1));
         await().until(() -> state(fixture) != SandboxState.RUNNING);
         assertThat(said(fixture, "cat file")).isEqualTo("kept\n");
-        assertThat(fixture.engine.view(IDLER).expiresAt())
+        assertThat(fixture.engine.sandboxes().view(IDLER).expiresAt())
             .isEqualTo(Optional.of(fixture.clock.instant().plus(Duration.ofHours(1))));
         assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
       }
@@ -262,9 +269,9 @@ class SuspensionTest {
       fixture.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(fixture) == SandboxState.PAUSED);
       fixture.clock.pass(Duration.ofHours(2));
-      await().until(() -> fixture.engine.view(IDLER).expiresAt().isEmpty());
+      await().until(() -> fixture.engine.sandboxes().view(IDLER).expiresAt().isEmpty());
       assertThat(said(fixture, "echo yes")).isEqualTo("yes\n");
-      assertThat(fixture.engine.view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
+      assertThat(fixture.engine.sandboxes().view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
     }
   }
 }

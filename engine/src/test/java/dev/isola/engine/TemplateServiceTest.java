@@ -1,6 +1,6 @@
 package dev.isola.engine;
 
-import static dev.isola.engine.template.StoreImages.SMALL;
+import static dev.isola.engine.api.template.StoreImages.SMALL;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,8 +14,8 @@ import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.TemplateImages;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.template.StoreImages;
-import dev.isola.engine.template.TemplateService;
+import dev.isola.engine.api.template.StoreImages;
+import dev.isola.engine.api.template.TemplateService;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Conflict;
@@ -101,9 +101,15 @@ class TemplateServiceTest {
   private String output(String command) {
     SandboxId id = sandbox();
     try {
-      return fixture.engine.sandbox(id).run(Command.argv("/bin/sh", "-c", command)).stdout().text();
+      return fixture
+          .engine
+          .sandboxes()
+          .get(id)
+          .run(Command.argv("/bin/sh", "-c", command))
+          .stdout()
+          .text();
     } finally {
-      fixture.engine.destroy(id, DestroyOptions.FORCE);
+      fixture.engine.sandboxes().destroy(id, DestroyOptions.FORCE);
     }
   }
 
@@ -121,6 +127,7 @@ class TemplateServiceTest {
     }
     return fixture
         .engine
+        .creator()
         .create(SandboxRequest.of(CreateRequest.of(spec.build(), TemplateFixture.PROVIDER)))
         .view()
         .id();
@@ -250,7 +257,7 @@ class TemplateServiceTest {
     templates().reconcile();
     assertThat(builtImages()).hasSize(2);
     assertThat(output("cat /version")).isEqualTo("second\n");
-    fixture.engine.destroy(old, DestroyOptions.FORCE);
+    fixture.engine.sandboxes().destroy(old, DestroyOptions.FORCE);
     templates().reconcile();
     assertThat(builtImages())
         .containsExactly(templates().requireBuilt("web").image().orElseThrow());
@@ -301,7 +308,7 @@ class TemplateServiceTest {
         .isInstanceOf(Conflict.class)
         .hasMessageContaining(id.value());
     assertThat(output("cat /version")).isEqualTo("first\n");
-    fixture.engine.destroy(id, DestroyOptions.FORCE);
+    fixture.engine.sandboxes().destroy(id, DestroyOptions.FORCE);
     templates().remove("web");
     assertThat(builtImages()).isEmpty();
   }
@@ -607,6 +614,7 @@ class TemplateServiceTest {
     SandboxId left =
         fixture
             .engine
+            .creator()
             .create(
                 SandboxRequest.of(
                         CreateRequest.of(

@@ -63,7 +63,7 @@ class UsageMonitorTest {
       ResourceLimits limits =
           ResourceLimits.DEFAULT.withMemoryMb(100).withDiskMb(1000).withProcesses(10);
       SandboxSpec spec = SandboxSpec.builder(new SandboxId("greedy")).limits(limits).build();
-      fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap")));
+      fixture.engine.creator().create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap")));
       await().until(() -> used(fixture, "isola_usage_processes") == 7);
       assertThat(warnings(fixture)).isEmpty();
 

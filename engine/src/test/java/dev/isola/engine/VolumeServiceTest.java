@@ -95,8 +95,8 @@ class VolumeServiceTest {
     assertThatThrownBy(() -> create("data")).isInstanceOf(Conflict.class);
     SandboxRequest request =
         SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
-    assertThatThrownBy(() -> fixture.engine.create(request)).isInstanceOf(NotFound.class);
-    assertThat(fixture.engine.create(request.withTenant("acme")).view().provider())
+    assertThatThrownBy(() -> fixture.engine.creator().create(request)).isInstanceOf(NotFound.class);
+    assertThat(fixture.engine.creator().create(request.withTenant("acme")).view().provider())
         .isEqualTo("bubblewrap");
   }
 
@@ -105,13 +105,14 @@ class VolumeServiceTest {
     fixture.engine.volumes().create("", "data", "gvisor");
     SandboxRequest request =
         SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
-    assertThat(fixture.engine.create(request).view().provider()).isEqualTo("gvisor");
+    assertThat(fixture.engine.creator().create(request).view().provider()).isEqualTo("gvisor");
     create("other");
     SandboxSpec both =
         mounting("box2", "data")
             .volume(new VolumeMount(VolumeMount.Type.VOLUME, "other", "/other", false))
             .build();
-    assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(CreateRequest.auto(both))))
+    assertThatThrownBy(
+            () -> fixture.engine.creator().create(SandboxRequest.of(CreateRequest.auto(both))))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("different providers");
   }
@@ -122,6 +123,7 @@ class VolumeServiceTest {
     SandboxId id =
         fixture
             .engine
+            .creator()
             .create(SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build())))
             .view()
             .id();
@@ -130,7 +132,7 @@ class VolumeServiceTest {
         .hasMessageContaining("box1");
     assertThat(fixture.engine.volumes().get("", "data").state()).isEqualTo("available");
     assertThat(bubblewrap.volumes).containsExactly("data");
-    fixture.engine.destroy(id, DestroyOptions.FORCE);
+    fixture.engine.sandboxes().destroy(id, DestroyOptions.FORCE);
     fixture.engine.volumes().remove("", "data");
     assertThat(bubblewrap.volumes).isEmpty();
   }
@@ -154,8 +156,11 @@ class VolumeServiceTest {
     bubblewrap.failure = null;
     assertThatThrownBy(
             () ->
-                fixture.engine.create(
-                    SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()))))
+                fixture
+                    .engine
+                    .creator()
+                    .create(
+                        SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()))))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("being removed");
     assertThatThrownBy(() -> fixture.engine.volumes().files("", "data", HelperProfile.DEFAULT))

@@ -1,6 +1,6 @@
 package dev.isola.server;
 
-import dev.isola.engine.trace.Tracer;
+import dev.isola.engine.api.trace.Tracer;
 import dev.isola.server.limit.ClientAddresses;
 import dev.isola.server.limit.ConnectionLimits;
 import dev.isola.server.limit.RequestLimits;

@@ -1,7 +1,7 @@
 package dev.isola.server;
 
 import dev.isola.engine.api.Log;
-import dev.isola.engine.trace.Tracer;
+import dev.isola.engine.api.trace.Tracer;
 import dev.isola.server.access.PortUrls;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;

@@ -54,7 +54,7 @@ class PreviewLimitsTest {
     for (TestClient.OpenResponse one : slowRequests) {
       one.close();
     }
-    testServer.engine.destroy(new SandboxId(id), DestroyOptions.FORCE);
+    testServer.engine.sandboxes().destroy(new SandboxId(id), DestroyOptions.FORCE);
     testServer.close();
     site.close();
   }

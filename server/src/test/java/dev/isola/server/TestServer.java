@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SettingsStore;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
-import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.LedgerSettingsStore;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.server.api.Api;
 import dev.isola.server.api.SetupStep;
 import dev.isola.server.audit.AuditReader;
@@ -171,7 +171,9 @@ public final class TestServer implements AutoCloseable {
     health =
         HealthMonitor.start(
             registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
-    engine = Engine.open(config, ledger, registry, health, clock, log);
+    engine =
+        Engine.open(
+            config, ledger, registry, health, Optional.empty(), Optional.empty(), clock, log);
     keys = ApiKeys.open(new LedgerSettingsStore(ledger), Optional.empty(), clock);
     admin = key("admin", Scope.ADMIN);
     use = key("use", Scope.USE);

@@ -1,8 +1,8 @@
 package dev.isola.app.serve;
 
-import dev.isola.engine.Readiness;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.api.health.Readiness;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.config.ProviderSettings;

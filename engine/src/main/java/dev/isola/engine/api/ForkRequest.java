@@ -20,6 +20,11 @@ public record ForkRequest(
     boolean hostAccess,
     Optional<String> key,
     Startup startup) {
+  /** Returns a request for forks of files. */
+  public static ForkRequest of(int count) {
+    return of(count, ForkKind.FILESYSTEM);
+  }
+
   public static ForkRequest of(int count, ForkKind kind) {
     return new ForkRequest(count, kind, false, false, Optional.empty(), Startup.NONE);
   }

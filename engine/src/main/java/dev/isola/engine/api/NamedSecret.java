@@ -1,5 +1,8 @@
 package dev.isola.engine.api;
 
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -34,5 +37,14 @@ public record NamedSecret(
   /** Returns whether a key may use this secret in a sandbox. */
   public boolean allows(Optional<String> key) {
     return keys.isEmpty() || key.filter(keys::contains).isPresent();
+  }
+
+  /** Returns the error for a secret that does not exist, or that the client may not use. */
+  public static SandboxException notFound(String name) {
+    return Fault.of(
+            ErrorCode.SECRET_NOT_FOUND,
+            "there is no secret named " + name + " that this key may use",
+            "list the secrets with: isola secrets ls")
+        .exception();
   }
 }

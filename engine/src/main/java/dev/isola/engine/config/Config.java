@@ -7,7 +7,7 @@ import dev.isola.engine.api.HostAccess;
 import dev.isola.engine.api.NetworkPolicy;
 import dev.isola.engine.api.Resources;
 import dev.isola.engine.api.SelectionPolicy;
-import dev.isola.engine.health.ProbeSchedule;
+import dev.isola.engine.api.health.ProbeSchedule;
 import dev.isola.store.DiskReserve;
 import dev.isola.store.DiskSpace;
 import java.nio.file.Path;

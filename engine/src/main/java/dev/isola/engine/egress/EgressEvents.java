@@ -4,7 +4,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.egress.ConnectionView;
 import dev.isola.egress.Denial;
 import dev.isola.egress.EgressObserver;
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.engine.metrics.ByteCategory;
 import dev.isola.engine.metrics.Direction;
 import dev.isola.engine.metrics.MetricsRecorder;

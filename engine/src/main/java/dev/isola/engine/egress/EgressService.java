@@ -3,7 +3,7 @@ package dev.isola.engine.egress;
 import dev.isola.egress.EgressSettings;
 import dev.isola.egress.EgressTotals;
 import dev.isola.engine.api.EgressReport;
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.engine.lifecycle.SandboxNetworks;
 import dev.isola.engine.metrics.MetricsRecorder;
 import dev.isola.spi.SandboxId;

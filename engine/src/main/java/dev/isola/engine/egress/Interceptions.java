@@ -1,7 +1,7 @@
 package dev.isola.engine.egress;
 
+import dev.isola.engine.api.secret.SecretService;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.secret.SecretService;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.spec.Network;
 import java.util.function.Supplier;

@@ -1,8 +1,8 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.registry.ProviderWorkers;
 import dev.isola.engine.peer.Ownership;
-import dev.isola.engine.registry.ProviderWorkers;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

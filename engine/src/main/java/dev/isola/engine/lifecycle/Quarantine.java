@@ -2,7 +2,7 @@ package dev.isola.engine.lifecycle;
 
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

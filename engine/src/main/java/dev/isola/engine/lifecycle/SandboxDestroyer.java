@@ -1,7 +1,7 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.api.Log;
-import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

@@ -1,7 +1,8 @@
 package dev.isola.engine.lifecycle;
 
+import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.SandboxRequest;
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxId;
@@ -57,13 +58,9 @@ public final class SandboxRecorder {
   public record IdempotencyKey(String key, String requestHash) {
     /** Returns the key of a request. The hash does not cover the id, which may be generated. */
     public static Optional<IdempotencyKey> of(SandboxRequest request) {
-      return request
-          .request()
-          .idempotencyKey()
-          .map(
-              text ->
-                  new IdempotencyKey(
-                      text, SpecCodec.requestHash(request.request(), request.name())));
+      CreateRequest sent = request.request();
+      return sent.idempotencyKey()
+          .map(text -> new IdempotencyKey(text, SpecCodec.requestHash(sent, request.name())));
     }
   }
 

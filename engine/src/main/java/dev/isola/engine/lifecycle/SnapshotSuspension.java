@@ -4,7 +4,7 @@ import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Reservation;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.Resources;
-import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;

@@ -2,13 +2,13 @@ package dev.isola.engine.reconcile;
 
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.registry.ProviderRegistry;
+import dev.isola.engine.api.registry.ProviderWorkers;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.SandboxDestroyer;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SnapshotSuspension;
 import dev.isola.engine.lifecycle.SuspensionState;
-import dev.isola.engine.registry.ProviderRegistry;
-import dev.isola.engine.registry.ProviderWorkers;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

@@ -1,11 +1,11 @@
 package dev.isola.engine.reconcile;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.Quarantine;
 import dev.isola.engine.peer.Ownership;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;

@@ -2,7 +2,7 @@ package dev.isola.engine.sandbox;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.Selection;
-import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.api.health.HealthMonitor;
 import dev.isola.engine.placement.MachineBalancer;
 import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.snapshot.SnapshotImages;
@@ -22,7 +22,7 @@ public record ProviderCandidates(
     SnapshotImages images) {
 
   /** Returns the candidates; waits for the first probes until one of them is suitable. */
-  Selection select(CreateRequest request) {
+  public Selection select(CreateRequest request) {
     CreateRequest requested = withBaseImage(request);
     return selector.select(
         requested,
@@ -37,7 +37,7 @@ public record ProviderCandidates(
   /**
    * Returns the selection for a sandbox that is created now, with the machine that has room first.
    */
-  Selection balance(Selection selection) {
+  public Selection balance(Selection selection) {
     return machines.balance(selection);
   }
 

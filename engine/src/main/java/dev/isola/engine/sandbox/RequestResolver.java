@@ -35,7 +35,7 @@ public record RequestResolver(
    * @param fork whether the sandbox is a fork, which does without secrets that were removed
    * @throws dev.isola.spi.error.SandboxException if the request is invalid, or not allowed
    */
-  SandboxRequest resolve(SandboxRequest request, boolean fork) {
+  public SandboxRequest resolve(SandboxRequest request, boolean fork) {
     ReservedTags.reject(request.request().tags());
     SandboxRequest complete = snapshots.resolve(templates.resolve(request));
     SandboxSpec spec = complete.request().spec();

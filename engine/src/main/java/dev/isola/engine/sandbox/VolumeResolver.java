@@ -61,7 +61,7 @@ public record VolumeResolver(Ledger ledger, InstantSource clock) {
   }
 
   /** Records the provider of volumes whose provider was not known before. */
-  void recordProvider(SandboxRequest request, String provider) {
+  public void recordProvider(SandboxRequest request, String provider) {
     for (VolumeEntry entry : mounted(request)) {
       if (entry.provider().isEmpty()) {
         ledger.volumes().update(entry.withProvider(provider, clock.instant()));

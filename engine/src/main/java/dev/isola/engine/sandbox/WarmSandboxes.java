@@ -6,12 +6,12 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.PoolStats;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.Selection;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.config.PoolConfig;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SandboxRecorder.IdempotencyKey;
 import dev.isola.engine.lifecycle.SandboxRecorder.IntentResult;
 import dev.isola.engine.peer.Ownership;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.spec.SpecCodec;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
@@ -75,7 +75,7 @@ public final class WarmSandboxes {
   }
 
   /** Claims a sandbox that matches the request exclusively; empty if there is none. */
-  Optional<IntentResult> claim(SandboxRequest request, Selection selection) {
+  public Optional<IntentResult> claim(SandboxRequest request, Selection selection) {
     Optional<String> best = selection.best().map(ProviderInfo::name);
     if (!mayHave(request) || best.isEmpty()) {
       return Optional.empty();
@@ -127,7 +127,7 @@ public final class WarmSandboxes {
   }
 
   /** Returns whether {@link #claim} would find a sandbox now. */
-  boolean isReady(SandboxRequest request, Selection selection) {
+  public boolean isReady(SandboxRequest request, Selection selection) {
     if (!mayHave(request) || !isConfigured(request)) {
       return false;
     }
@@ -158,7 +158,7 @@ public final class WarmSandboxes {
    * Returns the hash of the sandboxes that a provider would create for a request now. It covers the
    * digest of the image, because an image name can point to a different image later.
    */
-  String hash(CreateRequest request, String provider) {
+  public String hash(CreateRequest request, String provider) {
     SandboxSpec spec = request.spec();
     return SpecCodec.hash(
         request,

@@ -1,4 +1,7 @@
-/** Sandboxes for clients: the create from its request to its response, and the use of sandboxes. */
+/**
+ * What a create needs to know: what its request stands for, which providers are candidates, and
+ * which sandbox of the warm pool fits.
+ */
 @NullMarked
 package dev.isola.engine.sandbox;
 

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * <p>A value that is too short, or has too few letters and digits for 64 random bits, gets a
  * placeholder that is longer than the value.
  */
-record PlaceholderGenerator(RandomGenerator random) {
+public record PlaceholderGenerator(RandomGenerator random) {
   private static final int MIN_LENGTH = 16;
   private static final double MIN_BITS = 64;
   private static final int LONG = 32;
@@ -36,19 +36,19 @@ record PlaceholderGenerator(RandomGenerator random) {
   private static final String HEX_DIGITS = "0123456789abcdef";
   private static final String ALL = LOWER + UPPER + DIGITS;
 
-  String generate(String value) {
+  public String generate(String value) {
     return jsonWebToken(value)
         .or(() -> sameShape(value))
         .orElseGet(() -> "isola" + random(ALL, Math.max(LONG, value.length() + 1) - 5));
   }
 
   /** Returns whether a placeholder can stand for the value anywhere in a request. */
-  static boolean fits(String placeholder, String value) {
+  public static boolean fits(String placeholder, String value) {
     return placeholder.length() == value.length();
   }
 
   /** Returns whether a value gets a placeholder that is longer than itself. */
-  boolean needsLonger(String value) {
+  public boolean needsLonger(String value) {
     return jsonWebToken(value).or(() -> sameShape(value)).isEmpty();
   }
 

@@ -41,7 +41,7 @@ public final class SealedSettings {
    * Replaces a value by what {@code change} returns for the present one. Only one update runs at a
    * time.
    */
-  void update(SealedScope scope, String name, Function<Optional<byte[]>, byte[]> change) {
+  public void update(SealedScope scope, String name, Function<Optional<byte[]>, byte[]> change) {
     lock.lock();
     try {
       byte[] value = change.apply(get(scope, name));

@@ -7,16 +7,20 @@ import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
  * Adds the variables with placeholders to the spec that a provider gets. The ledger stores the spec
  * without them: only the names of the secrets.
+ *
+ * @param secrets returns those of the named secrets that exist
  */
-public record SecretVariables(SecretService secrets) {
+public record SecretVariables(Function<Collection<String>, List<BoundSecret>> secrets) {
 
   /**
    * Checks the secrets of a new sandbox.
@@ -47,7 +51,7 @@ public record SecretVariables(SecretService secrets) {
     for (String name : names) {
       NamedSecret secret = found.get(name);
       if (secret == null ? all : !secret.allows(key)) {
-        throw SecretService.notFound(name);
+        throw NamedSecret.notFound(name);
       }
     }
   }
@@ -87,7 +91,7 @@ public record SecretVariables(SecretService secrets) {
   }
 
   private Map<String, NamedSecret> find(Collection<String> names) {
-    return secrets.bound(names).stream()
+    return secrets.apply(names).stream()
         .map(BoundSecret::secret)
         .collect(Collectors.toMap(NamedSecret::name, secret -> secret));
   }

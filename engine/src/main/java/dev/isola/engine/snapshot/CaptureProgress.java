@@ -6,18 +6,18 @@ import java.io.InputStream;
 import java.util.function.LongConsumer;
 
 /** Reports periodically how many bytes were read from a sandbox. */
-final class CaptureProgress {
+public final class CaptureProgress {
   private static final long INTERVAL_NANOS = 1_000_000_000;
 
   private final LongConsumer listener;
   private long bytes;
   private long last = System.nanoTime();
 
-  CaptureProgress(LongConsumer listener) {
+  public CaptureProgress(LongConsumer listener) {
     this.listener = listener;
   }
 
-  InputStream wrap(InputStream archive) {
+  public InputStream wrap(InputStream archive) {
     return new FilterInputStream(archive) {
       @Override
       public int read() throws IOException {

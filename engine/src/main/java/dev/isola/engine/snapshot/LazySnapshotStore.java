@@ -37,15 +37,15 @@ public final class LazySnapshotStore implements AutoCloseable {
     this.endpoint = endpoint;
   }
 
-  Path basesFolder() {
+  public Path basesFolder() {
     return folder.resolve("lineages");
   }
 
-  Path scratchFolder() {
+  public Path scratchFolder() {
     return folder.resolve("scratch");
   }
 
-  SnapshotStore get() {
+  public SnapshotStore get() {
     lockWithin(OPEN_WAIT);
     try {
       if (closed) {

@@ -37,7 +37,7 @@ public record MemoryCapturer(MemoryForkPolicy policy, SecretEnvStore secrets, Lo
   private static final TreeLimits LIMITS = new TreeLimits(1L << 40, 1000);
 
   /** The result of a capture. */
-  record Result(ProcessSource source, Duration held, long readBytes) {}
+  public record Result(ProcessSource source, Duration held, long readBytes) {}
 
   /**
    * Refuses a sandbox whose memory may not be stored, before anything is done to it.
@@ -45,14 +45,14 @@ public record MemoryCapturer(MemoryForkPolicy policy, SecretEnvStore secrets, Lo
    * @throws dev.isola.spi.error.Unsupported if its provider does not save memory
    * @throws dev.isola.spi.error.Conflict if it has secret variables and that is not allowed
    */
-  void requireAllowed(SandboxEntry entry, boolean allowSecrets) {
+  public void requireAllowed(SandboxEntry entry, boolean allowSecrets) {
     policy.requireSupport(entry, Purpose.SNAPSHOT);
     MemoryForkPolicy.requireNoSecrets(
         entry, secrets.get(entry.id()), Purpose.SNAPSHOT, allowSecrets);
   }
 
   /** Adds everything to the snapshot writer. If this throws, the sandbox keeps running. */
-  Result capture(
+  public Result capture(
       SandboxEntry entry, Sandbox sandbox, CaptureProgress progress, SnapshotWriter writer) {
     MemoryForking memory =
         sandbox
@@ -94,7 +94,7 @@ public record MemoryCapturer(MemoryForkPolicy policy, SecretEnvStore secrets, Lo
    *
    * @param what describes what was saved, for the log
    */
-  static void release(ForkPoint point, String what, Log log) {
+  public static void release(ForkPoint point, String what, Log log) {
     try {
       point.close();
     } catch (SandboxException e) {

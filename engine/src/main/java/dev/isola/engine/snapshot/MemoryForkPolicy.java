@@ -3,7 +3,7 @@ package dev.isola.engine.snapshot;
 import dev.isola.engine.api.ForkKind;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.api.ReservedTags;
-import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -31,7 +31,7 @@ public record MemoryForkPolicy(ProviderRegistry registry, Supplier<List<Provider
    *
    * @throws dev.isola.spi.error.Unsupported with the providers of this server that do
    */
-  void requireSupport(SandboxEntry source, Purpose purpose) {
+  public void requireSupport(SandboxEntry source, Purpose purpose) {
     if (!forksMemory(registry.get(source.provider()).info())) {
       throw unsupported(source, purpose);
     }
@@ -43,7 +43,7 @@ public record MemoryForkPolicy(ProviderRegistry registry, Supplier<List<Provider
    *
    * @throws dev.isola.spi.error.Conflict with the names of the variables
    */
-  static void requireNoSecrets(
+  public static void requireNoSecrets(
       SandboxEntry source, Map<String, Secret> secretEnv, Purpose purpose, boolean allowSecrets) {
     Set<String> names = secretNames(source, secretEnv);
     if (!names.isEmpty() && !allowSecrets) {
@@ -69,7 +69,7 @@ public record MemoryForkPolicy(ProviderRegistry registry, Supplier<List<Provider
   }
 
   /** What the memory of a sandbox is copied for. */
-  enum Purpose {
+  public enum Purpose {
     FORK("fork", "every fork", "isola fork", "fork", "forked"),
     SNAPSHOT("snapshot", "the snapshot", "isola snapshot create", "take one of", "stored");
 
@@ -98,7 +98,7 @@ public record MemoryForkPolicy(ProviderRegistry registry, Supplier<List<Provider
     return names;
   }
 
-  SandboxException unsupported(SandboxEntry source, Purpose purpose) {
+  public SandboxException unsupported(SandboxEntry source, Purpose purpose) {
     List<String> others =
         statuses.get().stream()
             .filter(one -> one.health().healthy())
@@ -127,7 +127,7 @@ public record MemoryForkPolicy(ProviderRegistry registry, Supplier<List<Provider
         .exception();
   }
 
-  static boolean forksMemory(ProviderInfo info) {
+  public static boolean forksMemory(ProviderInfo info) {
     return ForkKind.of(info).contains(ForkKind.MEMORY);
   }
 }

@@ -2,9 +2,9 @@ package dev.isola.engine.snapshot;
 
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Instrumentation;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.snapshot.SnapshotArchives;
 import dev.isola.snapshot.SnapshotReader;
 import dev.isola.snapshot.manifest.Snapshot;
@@ -71,7 +71,7 @@ public final class SnapshotImages {
     return id(spec).map(id -> store.get().get(id)).filter(SnapshotImages::isMemory).isPresent();
   }
 
-  static boolean isMemory(Snapshot snapshot) {
+  public static boolean isMemory(Snapshot snapshot) {
     return snapshot.kind() == Snapshot.Kind.MEMORY;
   }
 
@@ -90,7 +90,7 @@ public final class SnapshotImages {
     return baseSpec(store, spec);
   }
 
-  static SandboxSpec baseSpec(LazySnapshotStore store, SandboxSpec spec) {
+  public static SandboxSpec baseSpec(LazySnapshotStore store, SandboxSpec spec) {
     Optional<String> id = id(spec);
     if (id.isEmpty()) {
       return spec;

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * Limits how long archives are read in all. A single read that waits is ended by its stream; a
  * sandbox that keeps sending little must not occupy the snapshot store either.
  */
-final class TimeLimit {
+public final class TimeLimit {
   private static final Duration DEFAULT = Duration.ofMinutes(30);
 
   private final String what;
@@ -25,15 +25,15 @@ final class TimeLimit {
    *
    * @param what what is read, for the message
    */
-  TimeLimit(String what) {
+  public TimeLimit(String what) {
     this(what, System::nanoTime);
   }
 
-  TimeLimit(String what, LongSupplier nanoTime) {
+  public TimeLimit(String what, LongSupplier nanoTime) {
     this(what, DEFAULT, nanoTime);
   }
 
-  TimeLimit(String what, Duration limit, LongSupplier nanoTime) {
+  public TimeLimit(String what, Duration limit, LongSupplier nanoTime) {
     this.what = what;
     this.limit = limit;
     this.nanoTime = nanoTime;
@@ -45,7 +45,7 @@ final class TimeLimit {
    *
    * @return a stream that throws {@link dev.isola.spi.error.DeadlineExceeded} then
    */
-  InputStream wrap(InputStream content) {
+  public InputStream wrap(InputStream content) {
     return new FilterInputStream(content) {
       @Override
       public int read() throws IOException {

@@ -1,4 +1,4 @@
-/** Snapshots of sandboxes: capture, restore and fork. */
+/** Snapshots as images, and what snapshots and forks of memory need. */
 @NullMarked
 package dev.isola.engine.snapshot;
 

@@ -1,8 +1,8 @@
 package dev.isola.engine.usage;
 
 import dev.isola.engine.api.ProviderInstance;
+import dev.isola.engine.api.registry.ProviderRegistry;
 import dev.isola.engine.lifecycle.LiveSandboxes;
-import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;

@@ -2,7 +2,7 @@ package dev.isola.engine.usage;
 
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.Log;
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.spec.SpecCodec;

@@ -10,7 +10,7 @@ import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.api.Startup;
-import dev.isola.engine.template.StoreImages;
+import dev.isola.engine.api.template.StoreImages;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -190,13 +190,13 @@ final class ClientTraffic implements Runnable {
 
   private void keyed(String key) {
     out.write("ordering", key);
-    attempt("create", key, () -> created(engine.create(request(key)), key));
+    attempt("create", key, () -> created(engine.creator().create(request(key)), key));
   }
 
   /** Repeats a request whose server died before it responded. */
   void retry(String key) {
     try {
-      created(engine.create(request(key)), key);
+      created(engine.creator().create(request(key)), key);
     } catch (Gone e) {
       out.write("refused", key);
     } catch (OutcomeUnknown | DeadlineExceeded e) {
@@ -211,7 +211,9 @@ final class ClientTraffic implements Runnable {
         "create",
         "-",
         () ->
-            created(engine.create(SandboxRequest.of(request).withLabels(labels(FOREVER, ""))), ""));
+            created(
+                engine.creator().create(SandboxRequest.of(request).withLabels(labels(FOREVER, ""))),
+                ""));
   }
 
   private void created(CreateResult delivery, String key) {
@@ -229,16 +231,20 @@ final class ClientTraffic implements Runnable {
         "-",
         () -> {
           CreateResult delivery =
-              engine.create(
-                  SandboxRequest.of(CreateRequest.of(spec, "subprocess").withTtl(MOMENT))
-                      .withLabels(labels(BRIEF, "")));
+              engine
+                  .creator()
+                  .create(
+                      SandboxRequest.of(CreateRequest.of(spec, "subprocess").withTtl(MOMENT))
+                          .withLabels(labels(BRIEF, "")));
           out.write("created", delivery.view().id(), "-", BRIEF);
         });
   }
 
   private void failing() {
     try {
-      engine.create(SandboxRequest.of(CreateRequest.of(spec("").build(), CrashServer.BROKEN)));
+      engine
+          .creator()
+          .create(SandboxRequest.of(CreateRequest.of(spec("").build(), CrashServer.BROKEN)));
       out.write("trouble", "create", "-", "a provider that always fails did not");
     } catch (SandboxException e) {
       out.write("failed", "as it must");
@@ -248,7 +254,7 @@ final class ClientTraffic implements Runnable {
   private void failingStartup() {
     CreateRequest request = CreateRequest.of(spec("").build(), "subprocess");
     try {
-      engine.create(SandboxRequest.of(request).withStartup(FAILING_STARTUP));
+      engine.creator().create(SandboxRequest.of(request).withStartup(FAILING_STARTUP));
       out.write("trouble", "create", "-", "a startup that always fails did not");
     } catch (InvalidRequest e) {
       out.write("failed", "as it must");
@@ -265,7 +271,7 @@ final class ClientTraffic implements Runnable {
         one.id(),
         () -> {
           String text =
-              engine.sandbox(one.id()).run(Command.shell("echo $((6*7))")).stdout().text();
+              engine.sandboxes().get(one.id()).run(Command.shell("echo $((6*7))")).stdout().text();
           if (!text.equals("42\n")) {
             out.write("trouble", "exec", one.id(), "it said " + text);
           }
@@ -273,7 +279,7 @@ final class ClientTraffic implements Runnable {
   }
 
   private void renew(OwnedSandbox one) {
-    attempt("renew", one.id(), () -> engine.renew(one.id(), Duration.ofHours(1)));
+    attempt("renew", one.id(), () -> engine.sandboxes().renew(one.id(), Duration.ofHours(1)));
   }
 
   private void pauseOr(OwnedSandbox one) {
@@ -286,7 +292,7 @@ final class ClientTraffic implements Runnable {
         "pause",
         one.id(),
         () -> {
-          engine.pause(one.id(), PauseKind.MEMORY);
+          engine.sandboxes().pause(one.id(), PauseKind.MEMORY);
           out.write("paused", one.id());
           mine.remove(one);
           mine.add(one.paused(true));
@@ -299,7 +305,7 @@ final class ClientTraffic implements Runnable {
         "resume",
         one.id(),
         () -> {
-          engine.resume(one.id());
+          engine.sandboxes().resume(one.id());
           out.write("resumed", one.id());
           mine.remove(one);
           mine.add(one.paused(false));
@@ -311,7 +317,8 @@ final class ClientTraffic implements Runnable {
       work(one);
       return;
     }
-    attempt("repeat", one.id(), () -> created(engine.create(request(one.key())), one.key()));
+    attempt(
+        "repeat", one.id(), () -> created(engine.creator().create(request(one.key())), one.key()));
   }
 
   private void end(OwnedSandbox one) {
@@ -320,7 +327,7 @@ final class ClientTraffic implements Runnable {
         "destroy",
         one.id(),
         () -> {
-          engine.destroy(one.id(), DestroyOptions.FORCE);
+          engine.sandboxes().destroy(one.id(), DestroyOptions.FORCE);
           out.write("ended", one.id());
           mine.remove(one);
         });

@@ -6,8 +6,8 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.template.StoreImages;
-import dev.isola.engine.template.TemplateService;
+import dev.isola.engine.api.template.StoreImages;
+import dev.isola.engine.api.template.TemplateService;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxState;
@@ -130,7 +130,7 @@ final class EngineCrashChild {
     List<SandboxView> found = new ArrayList<>();
     String cursor = "";
     do {
-      SandboxPage page = server.engine.list(filter, cursor, SandboxPage.MAX_LIMIT);
+      SandboxPage page = server.engine.sandboxes().list(filter, cursor, SandboxPage.MAX_LIMIT);
       found.addAll(page.entries());
       cursor = page.next().orElse("");
     } while (!cursor.isEmpty());
@@ -201,7 +201,7 @@ final class EngineCrashChild {
       return false;
     }
     try {
-      return !server.engine.sandbox(entry.id()).files().exists(ClientTraffic.READY_FILE);
+      return !server.engine.sandboxes().get(entry.id()).files().exists(ClientTraffic.READY_FILE);
     } catch (SandboxException e) {
       return false; // it has ended meanwhile; other invariants cover that
     }

@@ -40,6 +40,7 @@ final class FiftyCommandsChild {
         sandboxes.add(
             server
                 .engine
+                .creator()
                 .create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap")))
                 .sandbox());
       }

@@ -85,7 +85,7 @@ class FiftyCommandsTest {
           assertComplete(server, one);
         }
         for (Started one : started) {
-          server.engine.destroy(one.sandbox(), DestroyOptions.FORCE);
+          server.engine.sandboxes().destroy(one.sandbox(), DestroyOptions.FORCE);
         }
       }
       assertThat(leaks.leakedSince(before)).isEmpty();
@@ -128,7 +128,8 @@ class FiftyCommandsTest {
   private static void assertAllRun(CrashServer server, List<Started> started) {
     List<Started> ended = new ArrayList<>();
     for (Started one : started) {
-      assertThat(server.engine.view(one.sandbox()).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(server.engine.sandboxes().view(one.sandbox()).state())
+          .isEqualTo(SandboxState.RUNNING);
       List<ExecutionInfo> executions = attaching(server, one).executions();
       assertThat(executions)
           .singleElement()
@@ -160,6 +161,6 @@ class FiftyCommandsTest {
   }
 
   private static Attaching attaching(CrashServer server, Started one) {
-    return server.engine.sandbox(one.sandbox()).as(Attaching.class).orElseThrow();
+    return server.engine.sandboxes().get(one.sandbox()).as(Attaching.class).orElseThrow();
   }
 }

@@ -120,11 +120,11 @@ final class FullDiskChild {
     next.set(point);
     create(Optional.empty()).ifPresent(all::add);
     try {
-      SandboxView _ = engine.renew(kept, Duration.ofHours(2));
+      SandboxView _ = engine.sandboxes().renew(kept, Duration.ofHours(2));
     } catch (SandboxException full) {
       expectFull(full, point);
     }
-    engine.destroy(kept, DestroyOptions.FORCE);
+    engine.sandboxes().destroy(kept, DestroyOptions.FORCE);
     if (!point.name().startsWith("EXPIRY_")) {
       next.set(null);
       SmallDisk.fill(filler);
@@ -133,7 +133,8 @@ final class FullDiskChild {
         .alias("expiry at " + point)
         .until(
             () -> {
-              Sandbox _ = engine.sandbox(used); // what cannot be written keeps nothing from ending
+              Sandbox _ =
+                  engine.sandboxes().get(used); // what cannot be written keeps nothing from ending
               return state(expiring) == SandboxState.DESTROYED;
             });
     next.set(null);
@@ -141,7 +142,7 @@ final class FullDiskChild {
     assertThat(create(Optional.empty())).as("a create on a full disk").isEmpty();
     assertThat(engine.readiness().isReady()).isFalse();
     for (SandboxId id : all) {
-      engine.destroy(id, DestroyOptions.FORCE);
+      engine.sandboxes().destroy(id, DestroyOptions.FORCE);
       assertThat(state(id))
           .as("%s, acknowledged before %s", id, point)
           .isEqualTo(SandboxState.DESTROYED);
@@ -156,7 +157,7 @@ final class FullDiskChild {
   }
 
   private SandboxState state(SandboxId id) {
-    return engine.view(id).state();
+    return engine.sandboxes().view(id).state();
   }
 
   /** Creates a sandbox; empty if the disk is full, after which nothing of it may be left. */
@@ -166,6 +167,7 @@ final class FullDiskChild {
     try {
       return Optional.of(
           engine
+              .creator()
               .create(
                   SandboxRequest.of(ttl.map(request::withTtl).orElse(request))
                       .withIdempotencyKey(spec.id().value()))

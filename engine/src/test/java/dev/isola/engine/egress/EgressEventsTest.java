@@ -6,7 +6,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.egress.ConnectionView;
 import dev.isola.egress.Denial;
 import dev.isola.engine.api.EventView;
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.engine.metrics.MetricsRecorder;
 import dev.isola.spi.SandboxId;
 import dev.isola.store.Ledger;

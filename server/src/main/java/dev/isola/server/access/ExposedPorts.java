@@ -14,7 +14,7 @@ public record ExposedPorts(ServerContext context) {
 
   /** Returns the exposed ports in ascending order; empty if every port is accessible. */
   public List<Integer> of(SandboxId id) {
-    return context.engine().view(id).request().spec().network().exposePorts().stream()
+    return context.sandboxes().view(id).request().spec().network().exposePorts().stream()
         .sorted()
         .toList();
   }

@@ -101,7 +101,7 @@ public final class HostAccessGuard {
       return before;
     }
     try {
-      HostAccess access = HostAccess.of(context.engine().view(id).request().spec());
+      HostAccess access = HostAccess.of(context.sandboxes().view(id).request().spec());
       if (cache.size() >= MAX_CACHED) {
         cache.clear();
       }

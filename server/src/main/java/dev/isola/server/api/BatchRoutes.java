@@ -88,7 +88,7 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
   private void batch(Exchange exchange) throws IOException {
     List<FileOperation> operations = operations(exchange.body());
     boolean keepGoing = Boolean.TRUE.equals(exchange.body().get("keepGoing"));
-    FileSystem files = context.engine().sandbox(exchange.sandbox()).files();
+    FileSystem files = context.sandboxes().get(exchange.sandbox()).files();
     try (FileOperation.ReadBudget room = new FileOperation.ReadBudget(budget)) {
       exchange.json(200, perform(exchange, operations, keepGoing, files, room));
     }

@@ -83,7 +83,7 @@ record CreateBody(ServerContext context, String defaultProvider) {
     String provider =
         placement.get("provider") instanceof String named
             ? named
-            : context.engine().requiredProvider(parsed.spec()).orElse(defaultProvider);
+            : context.engine().snapshots().requiredProvider(parsed.spec()).orElse(defaultProvider);
     CreateRequest request = withDefaultTtl(parsed).withProvider(ProviderNames.canonical(provider));
     if (isStrict(placement)) {
       request = request.strict();

@@ -2,7 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.EventView;
-import dev.isola.engine.event.EventLog;
+import dev.isola.engine.api.event.EventLog;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;

@@ -106,7 +106,7 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     OutputLimit limit = new OutputLimit(retained - retained / 2, retained / 2);
     Object input = body.get("stdin");
     byte[] stdin = input == null ? new byte[0] : CommandBody.bytes("stdin", input);
-    Sandbox sandbox = context.engine().sandbox(exchange.sandbox());
+    Sandbox sandbox = context.sandboxes().get(exchange.sandbox());
     try (RetainedOutput stdout = new RetainedOutput(limit, budget);
         RetainedOutput stderr = new RetainedOutput(limit, budget)) {
       Map<String, Object> json;

@@ -195,14 +195,14 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
 
   private Attaching attaching(Exchange exchange) {
     SandboxId id = exchange.sandbox();
-    return attaching(id, context.engine().sandbox(id));
+    return attaching(id, context.sandboxes().get(id));
   }
 
   private Attaching attaching(SandboxId id, Sandbox sandbox) {
     return sandbox
         .as(Attaching.class)
         .orElseThrow(
-            () -> Capability.unsupported(context.engine().view(id).provider(), "attaching"));
+            () -> Capability.unsupported(context.sandboxes().view(id).provider(), "attaching"));
   }
 
   private static ExecutionId execution(Exchange exchange) {
@@ -236,7 +236,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
       command = command.withStdin();
     }
     SandboxId id = exchange.sandbox();
-    Sandbox sandbox = context.engine().sandbox(id);
+    Sandbox sandbox = context.sandboxes().get(id);
     attaching(id, sandbox); // without it the client could not refer to the execution again
     Execution execution;
     try {
@@ -256,7 +256,7 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
     return sandbox
         .as(Terminals.class)
         .orElseThrow(
-            () -> Capability.unsupported(context.engine().view(id).provider(), "terminals"))
+            () -> Capability.unsupported(context.sandboxes().view(id).provider(), "terminals"))
         .open(command, size(size));
   }
 

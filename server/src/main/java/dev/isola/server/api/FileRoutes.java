@@ -194,7 +194,7 @@ record FileRoutes(ServerContext context) {
   private static final Optional<String> TRUE = Optional.of("true");
 
   private FileSystem files(Exchange exchange) {
-    return context.engine().sandbox(exchange.sandbox()).files();
+    return context.sandboxes().get(exchange.sandbox()).files();
   }
 
   private ReadableFiles readable(Exchange exchange) {

@@ -6,7 +6,7 @@ import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildLogEntry.Level;
 import dev.isola.engine.api.BuildSettings;
 import dev.isola.engine.api.ProviderNames;
-import dev.isola.engine.template.ImageBuilds;
+import dev.isola.engine.api.template.ImageBuilds;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
@@ -92,7 +92,7 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
 
   private void commit(Exchange exchange) throws IOException {
     String image = exchange.text("image");
-    context.engine().commit(exchange.sandbox(), image, replaces(exchange));
+    context.engine().imageCommits().commit(exchange.sandbox(), image, replaces(exchange));
     exchange.json(201, ImageRoutes.json(images.get(image)));
   }
 

@@ -224,10 +224,10 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
 
   /** Connects to a port of a running sandbox. Does not resume a suspended one. */
   private Optional<Boolean> isListening(SandboxId id, int port) {
-    if (context.engine().view(id).state() != SandboxState.RUNNING) {
+    if (context.sandboxes().view(id).state() != SandboxState.RUNNING) {
       return Optional.empty();
     }
-    Optional<PortDialing> dialing = context.engine().sandbox(id).as(PortDialing.class);
+    Optional<PortDialing> dialing = context.sandboxes().get(id).as(PortDialing.class);
     if (dialing.isEmpty()) {
       return Optional.empty();
     }
@@ -267,7 +267,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
 
   private boolean exists(SandboxId id) {
     try {
-      return context.engine().view(id).state() != SandboxState.DESTROYED;
+      return context.sandboxes().view(id).state() != SandboxState.DESTROYED;
     } catch (SandboxException e) {
       return false;
     }

@@ -189,7 +189,7 @@ record ProviderRoutes(ServerContext context) {
 
   private void answer(Exchange exchange, boolean all) throws IOException {
     ServerContext.Components parts = context.components();
-    List<SandboxCount> counts = parts.engine().counts();
+    List<SandboxCount> counts = parts.engine().sandboxes().counts();
     Map<String, Object> json = new LinkedHashMap<>();
     if (all) {
       json.put("apiVersion", ApiVersion.CURRENT.wireName());
@@ -330,7 +330,7 @@ record ProviderRoutes(ServerContext context) {
   private void pool(Exchange exchange) throws IOException {
     var pool = context.engine().pool();
     long ready =
-        context.engine().counts().stream()
+        context.sandboxes().counts().stream()
             .filter(SandboxCount::pooled)
             .mapToLong(SandboxCount::count)
             .sum();

@@ -82,7 +82,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
             .answeredByAnyServer()
             .acceptsSandboxTokens()
             .answers(Response.json(200, SandboxShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().view(exchange.sandbox()))),
+            .handledBy(exchange -> answer(exchange, context.sandboxes().view(exchange.sandbox()))),
         one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
@@ -111,7 +111,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                     answer(
                         exchange,
                         context
-                            .engine()
+                            .sandboxes()
                             .renew(
                                 exchange.sandbox(),
                                 Duration.ofSeconds(exchange.wholeNumber("ttlSeconds"))))),
@@ -121,7 +121,8 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
             .answers(Response.json(200, SandboxShapes.SANDBOX))
             .handledBy(
                 exchange ->
-                    answer(exchange, context.engine().pause(exchange.sandbox(), PauseKind.MEMORY))),
+                    answer(
+                        exchange, context.sandboxes().pause(exchange.sandbox(), PauseKind.MEMORY))),
         one("POST", "/stop", "stopSandbox", "Stops the processes of a sandbox and keeps its files.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
@@ -130,12 +131,13 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                 exchange ->
                     answer(
                         exchange,
-                        context.engine().pause(exchange.sandbox(), PauseKind.FILESYSTEM))),
+                        context.sandboxes().pause(exchange.sandbox(), PauseKind.FILESYSTEM))),
         one("POST", "/resume", "resumeSandbox", "Resumes a paused or stopped sandbox.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, SandboxShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().resume(exchange.sandbox()))));
+            .handledBy(
+                exchange -> answer(exchange, context.sandboxes().resume(exchange.sandbox()))));
   }
 
   private static Route one(String method, String rest, String name, String summary) {
@@ -165,7 +167,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
     }
     CreateResult delivery;
     try {
-      delivery = context.engine().create(KeyPolicy.apply(exchange, sandboxRequest));
+      delivery = context.engine().creator().create(KeyPolicy.apply(exchange, sandboxRequest));
     } catch (SandboxException e) {
       throw CreateFailure.of(sandboxRequest.request(), e);
     }
@@ -216,7 +218,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
       filter = filter.reference(exchange.query("ref").get());
     }
     int limit = exchange.query("limit").map(Integer::parseInt).orElse(DEFAULT_PAGE);
-    SandboxPage page = context.engine().list(filter, exchange.query("cursor").orElse(""), limit);
+    SandboxPage page = context.sandboxes().list(filter, exchange.query("cursor").orElse(""), limit);
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxes", page.entries().stream().map(JsonViews::sandbox).toList());
     page.next().ifPresent(next -> json.put("next", next));
@@ -225,14 +227,14 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
 
   private void destroy(Exchange exchange) throws IOException {
     SandboxId id = exchange.sandbox();
-    context.engine().view(id);
+    context.sandboxes().view(id);
     boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
     Optional<Duration> timeout =
         exchange.query("timeoutMs").map(Long::parseLong).map(Duration::ofMillis);
     if (timeout.isPresent()) {
-      context.engine().destroyWithin(id, new DestroyOptions(force, timeout.get()));
+      context.sandboxes().destroyWithin(id, new DestroyOptions(force, timeout.get()));
     } else {
-      context.engine().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
+      context.sandboxes().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
     }
     exchange.noContent();
   }

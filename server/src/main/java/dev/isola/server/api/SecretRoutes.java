@@ -3,7 +3,7 @@ package dev.isola.server.api;
 import dev.isola.engine.api.NamedSecret;
 import dev.isola.engine.api.SecretKeyRotation;
 import dev.isola.engine.api.SecretRequest;
-import dev.isola.engine.secret.SecretService;
+import dev.isola.engine.api.secret.SecretService;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -82,7 +82,7 @@ record SecretRoutes(ServerContext context) {
                         Map.of(
                             "secrets",
                             secrets().list().stream()
-                                .filter(one -> sees(exchange, one))
+                                .filter(one -> KeyPolicy.sees(exchange, one))
                                 .map(SecretRoutes::json)
                                 .toList()))),
         one("GET", "getSecret", "Describes a secret without its value.")
@@ -145,15 +145,10 @@ record SecretRoutes(ServerContext context) {
     return context.engine().secrets();
   }
 
-  private static boolean sees(Exchange exchange, NamedSecret secret) {
-    return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent()
-        || secret.allows(KeyPolicy.keyName(exchange));
-  }
-
   private void get(Exchange exchange) throws IOException {
     NamedSecret secret = secrets().get(exchange.path("name"));
-    if (!sees(exchange, secret)) {
-      throw SecretService.notFound(secret.name());
+    if (!KeyPolicy.sees(exchange, secret)) {
+      throw NamedSecret.notFound(secret.name());
     }
     exchange.json(200, json(secret));
   }

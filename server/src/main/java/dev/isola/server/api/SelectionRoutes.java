@@ -81,7 +81,7 @@ record SelectionRoutes(ServerContext context, CreateBody body) {
 
   private void select(Exchange exchange) throws IOException {
     SandboxRequest request = body.read(exchange);
-    PlacementPlan plan = context.engine().plan(KeyPolicy.apply(exchange, request));
+    PlacementPlan plan = context.engine().creator().plan(KeyPolicy.apply(exchange, request));
     Map<String, Object> json = new LinkedHashMap<>();
     if (plan.problem().isEmpty()) {
       plan.selection().best().ifPresent(best -> json.put("chosen", chosen(plan, best)));

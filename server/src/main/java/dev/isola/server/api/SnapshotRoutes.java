@@ -7,8 +7,8 @@ import dev.isola.engine.api.ReservedTags;
 import dev.isola.engine.api.SnapshotKinds;
 import dev.isola.engine.api.SnapshotReport;
 import dev.isola.engine.api.SnapshotRequest;
-import dev.isola.engine.snapshot.ForkService;
-import dev.isola.engine.snapshot.SnapshotService;
+import dev.isola.engine.api.snapshot.ForkService;
+import dev.isola.engine.api.snapshot.SnapshotService;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
@@ -343,7 +343,7 @@ record SnapshotRoutes(ServerContext context) {
             .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange))
             .withKey(KeyPolicy.keyName(exchange));
     List<Map<String, Object>> forks =
-        context.engine().fork(exchange.sandbox(), request).stream()
+        context.engine().forks().fork(exchange.sandbox(), request).stream()
             .map(SnapshotRoutes::fork)
             .toList();
     exchange.json(200, Map.of("kind", kind.wireName(), "forks", forks));

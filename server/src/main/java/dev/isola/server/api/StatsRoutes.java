@@ -6,7 +6,7 @@ import dev.isola.engine.api.EngineSample;
 import dev.isola.engine.api.HealthChange;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.api.Resources;
-import dev.isola.engine.statistics.StatisticsSampler;
+import dev.isola.engine.api.statistics.StatisticsSampler;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;

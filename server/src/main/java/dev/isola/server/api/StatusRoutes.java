@@ -122,7 +122,8 @@ record StatusRoutes(ServerContext context) {
                     + " it and does not count as use.")
             .answers(Response.json(200, STATUS))
             .handledBy(
-                exchange -> exchange.json(200, json(context.engine().status(exchange.sandbox())))),
+                exchange ->
+                    exchange.json(200, json(context.sandboxes().status(exchange.sandbox())))),
         one(
                 "/status/stream",
                 "followStatus",
@@ -204,7 +205,7 @@ record StatusRoutes(ServerContext context) {
 
   private void follow(Exchange exchange) throws IOException {
     SandboxId id = exchange.sandbox();
-    SandboxStatus status = context.engine().status(id);
+    SandboxStatus status = context.sandboxes().status(id);
     try (SseResponse sse = SseResponse.begin(exchange);
         var _ = exchange.interruptOnDisconnect()) {
       while (!exchange.isShuttingDown()) {
@@ -213,7 +214,7 @@ record StatusRoutes(ServerContext context) {
           return;
         }
         Thread.sleep(STATUS_INTERVAL);
-        status = context.engine().status(id);
+        status = context.sandboxes().status(id);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the client disconnected, or the server is shutting down
@@ -224,13 +225,13 @@ record StatusRoutes(ServerContext context) {
     SandboxId id = exchange.sandbox();
     UsageReporting reporting =
         context
-            .engine()
-            .sandbox(id)
+            .sandboxes()
+            .get(id)
             .as(UsageReporting.class)
             .orElseThrow(
                 () ->
                     Capability.unsupported(
-                        context.engine().view(id).provider(), "usage-reporting"));
+                        context.sandboxes().view(id).provider(), "usage-reporting"));
     exchange.json(200, json(reporting.usage(), Optional.empty()));
   }
 
@@ -260,7 +261,7 @@ record StatusRoutes(ServerContext context) {
       long left = Math.max(0, deadline.leftNanos());
       Optional<SandboxView> reached =
           context
-              .engine()
+              .sandboxes()
               .awaitState(id, states, Duration.ofNanos(Math.min(left, CHECK_INTERVAL.toNanos())));
       if (reached.isPresent() || left == 0) {
         return reached;
@@ -272,7 +273,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private SandboxException timedOut(SandboxId id, Set<SandboxState> states, Duration timeout) {
-    String state = JsonViews.wireName(context.engine().view(id).state());
+    String state = JsonViews.wireName(context.sandboxes().view(id).state());
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "sandbox "

@@ -1,6 +1,6 @@
 package dev.isola.server.api;
 
-import dev.isola.engine.Readiness;
+import dev.isola.engine.api.health.Readiness;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.route.AnyObjectShape;
@@ -82,7 +82,7 @@ record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String v
   }
 
   private void metrics(Exchange exchange) throws IOException {
-    byte[] text = context.engine().metrics().scrape().getBytes(StandardCharsets.UTF_8);
+    byte[] text = context.engine().scrapeMetrics().getBytes(StandardCharsets.UTF_8);
     try (OutputStream out =
         exchange.begin(
             200,

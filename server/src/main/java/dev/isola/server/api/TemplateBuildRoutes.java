@@ -3,7 +3,7 @@ package dev.isola.server.api;
 import dev.isola.engine.api.BuildLogEntry;
 import dev.isola.engine.api.BuildLogPage;
 import dev.isola.engine.api.BuildView;
-import dev.isola.engine.template.TemplateService;
+import dev.isola.engine.api.template.TemplateService;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;

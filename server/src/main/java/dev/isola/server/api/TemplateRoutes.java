@@ -4,7 +4,7 @@ import dev.isola.document.RecipeDocument;
 import dev.isola.engine.api.BuildSettings;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.template.TemplateService;
+import dev.isola.engine.api.template.TemplateService;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;

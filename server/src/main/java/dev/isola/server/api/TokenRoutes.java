@@ -65,7 +65,7 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
 
   private void create(Exchange exchange) throws IOException {
     SandboxId id = exchange.sandbox();
-    context.engine().view(id);
+    context.sandboxes().view(id);
     SandboxToken.Kind kind = SandboxToken.Kind.of(exchange.text("scope"));
     SandboxToken token =
         new SandboxToken(

@@ -77,7 +77,7 @@ record TreeRoutes(ServerContext context) {
   }
 
   private FileSystem files(Exchange exchange) {
-    return context.engine().sandbox(exchange.sandbox()).files();
+    return context.sandboxes().get(exchange.sandbox()).files();
   }
 
   private static String path(Exchange exchange) {

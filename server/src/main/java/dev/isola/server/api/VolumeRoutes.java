@@ -1,7 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.engine.api.VolumeView;
-import dev.isola.engine.volume.VolumeService;
+import dev.isola.engine.api.volume.VolumeService;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;

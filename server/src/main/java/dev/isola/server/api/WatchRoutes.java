@@ -46,13 +46,13 @@ record WatchRoutes(ServerContext context) {
     SandboxId id = exchange.sandbox();
     String path = exchange.query("path").orElseThrow();
     boolean recursive = exchange.query("recursive").map(Boolean::parseBoolean).orElse(false);
-    Sandbox sandbox = context.engine().sandbox(id);
+    Sandbox sandbox = context.sandboxes().get(id);
     String folder = ReadableFiles.of(exchange.key(), sandbox.files()).permitted(path);
     Watching watching =
         sandbox
             .as(Watching.class)
             .orElseThrow(
-                () -> Capability.unsupported(context.engine().view(id).provider(), "watching"));
+                () -> Capability.unsupported(context.sandboxes().view(id).provider(), "watching"));
     try (Watch watch = watching.watch(folder, recursive);
         SseResponse sse = SseResponse.begin(exchange)) {
       sse.send("watching", "0", Map.of("path", path, "recursive", recursive));

@@ -26,15 +26,15 @@ public final class SandboxResolver {
    * @throws dev.isola.spi.error.Conflict when it is suspended and not resumed by traffic
    */
   public Sandbox resolve(SandboxId id) {
-    Sandbox sandbox = context.engine().sandbox(id);
+    Sandbox sandbox = context.sandboxes().get(id);
     if (!isSuspended(sandbox.state())) {
       return sandbox;
     }
-    SandboxView entry = context.engine().view(id);
+    SandboxView entry = context.sandboxes().view(id);
     if (isSuspended(entry.state())) {
       resume(entry);
     }
-    return context.engine().sandbox(id);
+    return context.sandboxes().get(id);
   }
 
   private static boolean isSuspended(SandboxState state) {
@@ -54,8 +54,8 @@ public final class SandboxResolver {
     ReentrantLock lock = locks.get(Math.floorMod(id.hashCode(), locks.size()));
     lock.lock();
     try {
-      if (isSuspended(context.engine().view(id).state())) {
-        context.engine().resume(id);
+      if (isSuspended(context.sandboxes().view(id).state())) {
+        context.sandboxes().resume(id);
       }
     } finally {
       lock.unlock();

@@ -1,8 +1,9 @@
 package dev.isola.server.context;
 
 import dev.isola.engine.Engine;
-import dev.isola.engine.health.HealthMonitor;
-import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.api.health.HealthMonitor;
+import dev.isola.engine.api.registry.ProviderRegistry;
+import dev.isola.engine.api.sandbox.Sandboxes;
 import dev.isola.server.limit.RateLimiter;
 import dev.isola.server.peer.PeerServers;
 import dev.isola.spi.error.ErrorCode;
@@ -95,5 +96,10 @@ public final class ServerContext {
 
   public Engine engine() {
     return components().engine();
+  }
+
+  /** Returns the operations on sandboxes, which most routes need. */
+  public Sandboxes sandboxes() {
+    return engine().sandboxes();
   }
 }

@@ -153,7 +153,7 @@ record PreviewAuthorizer(
       return false;
     }
     try {
-      return context.engine().view(sandbox).labels().containsKey(PublicPorts.ALL_PORTS_LABEL);
+      return context.sandboxes().view(sandbox).labels().containsKey(PublicPorts.ALL_PORTS_LABEL);
     } catch (NotFound e) {
       return false;
     }

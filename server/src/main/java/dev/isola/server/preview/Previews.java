@@ -94,7 +94,7 @@ public final class Previews {
       exchange.setActor(
           new PreviewActor(keys, extensionCredentials).of(exchange.headers(), sandbox, port));
     }
-    Optional<String> guestHost = GuestHostHeader.of(context.engine().view(sandbox), port);
+    Optional<String> guestHost = GuestHostHeader.of(context.sandboxes().view(sandbox), port);
     PortDialing.Connection connection = connect(exchange, sandbox, port);
     new PreviewForwarder(exchange, sandbox, port, timeout)
         .forward(
@@ -207,7 +207,7 @@ public final class Previews {
         .resolve(id)
         .as(PortDialing.class)
         .orElseThrow(
-            () -> Capability.unsupported(context.engine().view(id).provider(), "port-dialing"))
+            () -> Capability.unsupported(context.sandboxes().view(id).provider(), "port-dialing"))
         .dial(port);
   }
 }

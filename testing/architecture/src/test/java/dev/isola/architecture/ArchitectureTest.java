@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
@@ -23,11 +24,13 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import dev.isola.engine.Engine;
 import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import java.net.UnixDomainSocketAddress;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -107,9 +110,15 @@ class ArchitectureTest {
             .should(ACCESS_STANDARD_STREAMS),
         noClasses().should(USE_JAVA_UTIL_LOGGING),
         folder("server", "spi", "document", "snapshot", "engine", "egress"),
-        noClasses()
-            .that(resideInAPackage("dev.isola.server.."))
-            .should(dependOnClassesThat(resideInAPackage("dev.isola.store.."))),
+        classes()
+            .that(
+                resideInAnyPackage(
+                    "dev.isola.server..",
+                    "dev.isola.compat..",
+                    "dev.isola.dashboard..",
+                    "dev.isola.embedded..",
+                    "dev.isola.app.."))
+            .should(EngineUse.ONLY_THE_API),
         noClasses()
             .that(
                 resideInAnyPackage("dev.isola.link..", "dev.isola.host..", "dev.isola.provider.."))
@@ -172,6 +181,39 @@ class ArchitectureTest {
   @MethodSource("rules")
   void canFail(ArchRule rule) {
     assertThat(rule.evaluate(WRONG).hasViolation()).as(rule.getDescription()).isTrue();
+  }
+
+  @Test
+  void everyExceptionOfTheEngineIsNeeded() {
+    assertThat(EngineUse.ALL.stream().filter(use -> !use.isNeededBy(ISOLA))).isEmpty();
+  }
+
+  @Test
+  void bothFixturesThatLookBehindTheApiOfTheEngineAreRefused() {
+    assertThat(
+            classes()
+                .that(resideInAPackage("dev.isola.server.wrong"))
+                .should(EngineUse.ONLY_THE_API)
+                .evaluate(WRONG)
+                .getFailureReport()
+                .getDetails())
+        .anyMatch(line -> line.contains("EngineInternalsUser"))
+        .anyMatch(line -> line.contains("LedgerReader"));
+  }
+
+  @Test
+  void engineIsTheOnlyPublicClassOfItsPackage() {
+    assertThat(
+            ISOLA.get(Engine.class).getPackage().getClasses().stream()
+                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                .filter(JavaClass::isTopLevelClass))
+        .containsExactly(ISOLA.get(Engine.class));
+  }
+
+  @Test
+  void exceptionOfTheEngineThatNoClassNeedsIsFound() {
+    EngineUse unneeded = new EngineUse("dev.isola.dashboard", "dev.isola.store", "none");
+    assertThat(unneeded.isNeededBy(ISOLA)).isFalse();
   }
 
   /** A folder may use its own packages, the codecs and the packages named. */

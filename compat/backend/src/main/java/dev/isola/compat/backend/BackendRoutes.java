@@ -105,7 +105,7 @@ record BackendRoutes(ServerContext context, PeerSandboxes sandboxes, PeerCreatio
     if (sandboxes.find(exchange.path("key")).isPresent()) {
       SandboxView entry = sandboxes.require(exchange);
       boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
-      context.engine().destroy(entry.id(), force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
+      context.sandboxes().destroy(entry.id(), force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
     }
     exchange.noContent();
   }
@@ -115,8 +115,8 @@ record BackendRoutes(ServerContext context, PeerSandboxes sandboxes, PeerCreatio
     Secret secret = secret(exchange.header(SECRET_HEADER));
     GuestProtocolAccess access =
         context
-            .engine()
-            .sandbox(entry.id())
+            .sandboxes()
+            .get(entry.id())
             .guestProtocol()
             .orElseThrow(() -> PeerSandboxes.unsupported(entry, "the guest protocol"));
     exchange.upgrade(CHANNEL_PROTOCOL, access.open(secret));
@@ -141,14 +141,14 @@ record BackendRoutes(ServerContext context, PeerSandboxes sandboxes, PeerCreatio
   private void pause(Exchange exchange) throws IOException {
     SandboxView entry = sandboxes.require(exchange);
     PauseKind kind = new PeerRequest(exchange.body()).choice("kind", PauseKind.values());
-    context.engine().pause(entry.id(), kind);
+    context.sandboxes().pause(entry.id(), kind);
     exchange.noContent();
   }
 
   private void resume(Exchange exchange) throws IOException {
     SandboxView entry = sandboxes.require(exchange);
     if (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED) {
-      context.engine().resume(entry.id());
+      context.sandboxes().resume(entry.id());
     }
     exchange.noContent();
   }
@@ -157,7 +157,7 @@ record BackendRoutes(ServerContext context, PeerSandboxes sandboxes, PeerCreatio
     SandboxView entry = sandboxes.require(exchange);
     PeerRequest body = new PeerRequest(exchange.body());
     context
-        .engine()
+        .sandboxes()
         .renew(
             entry.id(),
             body.millis("ttlMs")

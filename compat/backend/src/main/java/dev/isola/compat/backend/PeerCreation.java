@@ -59,11 +59,14 @@ record PeerCreation(
       return new Result(awaitCreated(existing.get(), instance, sandbox), false);
     }
     CreateResult result =
-        context.engine().create(KeyPolicy.apply(exchange, request(body, key, instance, sandbox)));
+        context
+            .engine()
+            .creator()
+            .create(KeyPolicy.apply(exchange, request(body, key, instance, sandbox)));
     SandboxView view = result.view();
     exchange.setSandbox(view.id());
     if (result.sandbox().guestProtocol().isEmpty()) {
-      context.engine().destroy(view.id(), DestroyOptions.FORCE);
+      context.sandboxes().destroy(view.id(), DestroyOptions.FORCE);
       throw PeerSandboxes.unsupported(view, "the guest protocol");
     }
     return new Result(view, true);
@@ -123,7 +126,7 @@ record PeerCreation(
     if (entry.state() == SandboxState.CREATING) {
       waitUntilCreated(entry);
     }
-    SandboxView now = context.engine().view(entry.id());
+    SandboxView now = context.sandboxes().view(entry.id());
     return switch (now.state()) {
       case RUNNING, PAUSED, STOPPED -> now;
       case CREATING -> throw conflict(now, "is still being created", "try again");
@@ -136,8 +139,7 @@ record PeerCreation(
     try {
       var _ =
           context
-              .engine()
-              .events()
+              .sandboxes()
               .waitForState(
                   entry.id(),
                   EnumSet.complementOf(EnumSet.of(SandboxState.CREATING)),

@@ -51,7 +51,7 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
 
   Optional<SandboxView> find(String key) {
     return context
-        .engine()
+        .sandboxes()
         .list(SandboxListFilter.ALL.notDestroyed().name(key), "", 1)
         .entries()
         .stream()
@@ -61,7 +61,7 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
 
   SandboxPage list(String instance, String after) {
     return context
-        .engine()
+        .sandboxes()
         .list(SandboxListFilter.ALL.notDestroyed().label(INSTANCE, instance), after, PAGE);
   }
 
@@ -83,7 +83,7 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
   Map<String, Object> describe(SandboxView entry) {
     Map<String, Object> json = json(entry);
     if (entry.state() == SandboxState.RUNNING) {
-      Sandbox sandbox = context.engine().sandbox(entry.id());
+      Sandbox sandbox = context.sandboxes().get(entry.id());
       sandbox
           .as(Snapshotting.class)
           .flatMap(Snapshotting::coverage)
@@ -111,8 +111,8 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
 
   <C extends Capability> C capability(SandboxView entry, Class<C> type) {
     return context
-        .engine()
-        .sandbox(entry.id())
+        .sandboxes()
+        .get(entry.id())
         .as(type)
         .orElseThrow(() -> unsupported(entry, Capability.idOf(type)));
   }

@@ -2,7 +2,7 @@ package dev.isola.compat.backend;
 
 import dev.isola.codec.digest.Sha256;
 import dev.isola.engine.api.VolumeView;
-import dev.isola.engine.volume.VolumeService;
+import dev.isola.engine.api.volume.VolumeService;
 import dev.isola.server.context.ServerContext;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;

@@ -279,7 +279,8 @@ class EnvdTest {
     Map<String, String> wrong = Map.of("E2b-Sandbox-Id", id, "X-Access-Token", "wrong");
     assertThat(anonymous.send("GET", "/health", header, new byte[0]).status()).isEqualTo(204);
     assertThat(anonymous.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(204);
-    assertThat(testServer.engine.view(new SandboxId(id)).lastActivity()).hasToString(before);
+    assertThat(testServer.engine.sandboxes().view(new SandboxId(id)).lastActivity())
+        .hasToString(before);
 
     assertThat(testServer.client().post(path + "/pause", "{}").status()).isLessThan(300);
     assertThat(anonymous.send("GET", "/health", header, new byte[0]).status()).isEqualTo(502);

@@ -154,7 +154,7 @@ class SandboxIdentifierTest {
 
     private void find(Exchange exchange, String text) throws IOException {
       String id = text.replaceFirst(SUFFIX + "$", "").toLowerCase(Locale.ROOT);
-      context.engine().view(new SandboxId(id));
+      context.sandboxes().view(new SandboxId(id));
       exchange.noContent();
     }
   }

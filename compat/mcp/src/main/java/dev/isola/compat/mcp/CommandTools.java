@@ -95,7 +95,7 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
 
   private ToolResult exec(ToolCall call) throws IOException {
     SandboxView view = sandboxes.requireOrCreate(call);
-    Sandbox sandbox = context.engine().sandbox(view.id());
+    Sandbox sandbox = context.sandboxes().get(view.id());
     attaching(sandbox, view.id()); // without it the client could not refer to the command again
     Command command = Command.shell(call.requiredText("command"));
     command = call.text("cwd").map(command::withCwd).orElse(command);
@@ -276,14 +276,14 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
 
   private Attaching attaching(ToolCall call, ExecutionHandle handle) {
     SandboxId id = sandboxes.require(call.exchange(), handle.sandbox()).id();
-    return attaching(context.engine().sandbox(id), id);
+    return attaching(context.sandboxes().get(id), id);
   }
 
   private Attaching attaching(Sandbox sandbox, SandboxId id) {
     return sandbox
         .as(Attaching.class)
         .orElseThrow(
-            () -> Capability.unsupported(context.engine().view(id).provider(), "attaching"));
+            () -> Capability.unsupported(context.sandboxes().view(id).provider(), "attaching"));
   }
 
   private static ExecutionInfo info(Attaching attaching, ExecutionHandle handle) {

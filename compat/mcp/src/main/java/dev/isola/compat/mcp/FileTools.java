@@ -72,7 +72,7 @@ record FileTools(ServerContext context, ToolSandboxes sandboxes) {
   private ToolResult read(ToolCall call) throws IOException {
     String path = call.requiredText("path");
     SandboxView view = sandboxes.require(call);
-    ReadableFiles files = ReadableFiles.of(call.key(), context.engine().sandbox(view.id()).files());
+    ReadableFiles files = ReadableFiles.of(call.key(), context.sandboxes().get(view.id()).files());
     FileInfo info = files.target(path);
     if (info.type() == FileType.FOLDER) {
       return list(files, path);
@@ -170,8 +170,8 @@ record FileTools(ServerContext context, ToolSandboxes sandboxes) {
         call.flag("append") ? WriteOptions.DEFAULT.appending() : WriteOptions.DEFAULT;
     FileInfo info =
         context
-            .engine()
-            .sandbox(view.id())
+            .sandboxes()
+            .get(view.id())
             .files()
             .write(call.requiredText("path"), new ByteArrayInputStream(bytes), options);
     Map<String, Object> json = new LinkedHashMap<>();

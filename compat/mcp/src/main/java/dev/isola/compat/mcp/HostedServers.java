@@ -50,7 +50,7 @@ final class HostedServers {
    * @throws dev.isola.spi.error.Conflict if the sandbox hosts none
    */
   HostedServer require(SandboxId id) {
-    SandboxView view = context.engine().view(id);
+    SandboxView view = context.sandboxes().view(id);
     lock.lock();
     try {
       HostedServer known = servers.get(id);

@@ -123,7 +123,7 @@ record SandboxTools(ServerContext context, ToolSandboxes sandboxes) {
         ForkRequest.of(1, ForkKind.FILESYSTEM)
             .withHostAccess(HostAccessGuard.mayRequestHostAccess(call.exchange()))
             .withKey(KeyPolicy.keyName(call.exchange()));
-    return switch (context.engine().fork(view.id(), request).getFirst()) {
+    return switch (context.engine().forks().fork(view.id(), request).getFirst()) {
       case ForkResult.Created(var fork, var _) -> created(fork, "forked");
       case ForkResult.Failed(var why) -> throw why;
     };
@@ -132,7 +132,7 @@ record SandboxTools(ServerContext context, ToolSandboxes sandboxes) {
   private ToolResult list(ToolCall call) {
     SandboxPage page =
         context
-            .engine()
+            .sandboxes()
             .list(
                 SandboxListFilter.ALL.notDestroyed().pooled(false).newestFirst(true),
                 "",
@@ -173,7 +173,7 @@ record SandboxTools(ServerContext context, ToolSandboxes sandboxes) {
 
   private ToolResult destroy(ToolCall call) {
     SandboxView view = sandboxes.require(call);
-    context.engine().destroy(view.id(), DestroyOptions.NORMAL);
+    context.sandboxes().destroy(view.id(), DestroyOptions.NORMAL);
     return ToolResult.of("destroyed " + view.id(), Map.of("sandbox", view.id().value()));
   }
 

@@ -74,7 +74,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
 
   /** Returns the sandbox with an id, which must exist. */
   SandboxView require(Exchange exchange, SandboxId id) {
-    return checked(exchange, context.engine().view(id));
+    return checked(exchange, context.sandboxes().view(id));
   }
 
   private SandboxView checked(Exchange exchange, SandboxView found) {
@@ -94,7 +94,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
       return named;
     }
     try {
-      return Optional.of(context.engine().view(id.get()));
+      return Optional.of(context.sandboxes().view(id.get()));
     } catch (NotFound e) {
       return Optional.empty();
     }
@@ -102,7 +102,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
 
   private Optional<SandboxView> findNamed(String name) {
     return context
-        .engine()
+        .sandboxes()
         .list(SandboxListFilter.ALL.notDestroyed().pooled(false).name(name), "", 1)
         .entries()
         .stream()
@@ -115,7 +115,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
     }
     try {
       return context
-          .engine()
+          .sandboxes()
           .awaitState(
               entry.id(), EnumSet.complementOf(EnumSet.of(SandboxState.CREATING)), CREATE_TIMEOUT)
           .orElse(entry);
@@ -142,7 +142,8 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
       Optional<String> name,
       Optional<Duration> ttl) {
     CreateRequest parsed = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    String provider = context.engine().requiredProvider(parsed.spec()).orElse(defaultProvider);
+    String provider =
+        context.engine().snapshots().requiredProvider(parsed.spec()).orElse(defaultProvider);
     CreateRequest request =
         parsed
             .withProvider(ProviderNames.canonical(provider))
@@ -155,7 +156,8 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
     if (name.isPresent()) {
       complete = complete.withName(name.get());
     }
-    SandboxView view = context.engine().create(KeyPolicy.apply(exchange, complete)).view();
+    SandboxView view =
+        context.engine().creator().create(KeyPolicy.apply(exchange, complete)).view();
     exchange.setSandbox(view.id());
     return view;
   }
@@ -164,7 +166,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
   void destroyNamed(Exchange exchange, String name) {
     Optional<SandboxView> found = findNamed(name);
     if (found.isPresent()) {
-      context.engine().destroy(checked(exchange, found.get()).id(), DestroyOptions.NORMAL);
+      context.sandboxes().destroy(checked(exchange, found.get()).id(), DestroyOptions.NORMAL);
     }
   }
 }

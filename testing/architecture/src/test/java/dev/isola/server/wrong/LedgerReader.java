@@ -2,7 +2,7 @@ package dev.isola.server.wrong;
 
 import dev.isola.store.Ledger;
 
-/** Violates a dependency rule: the server uses the ledger only through engine.api. */
+/** Violates a dependency rule: the server reads the ledger only through engine.api. */
 final class LedgerReader {
   Class<?> forbidden() {
     return Ledger.class;

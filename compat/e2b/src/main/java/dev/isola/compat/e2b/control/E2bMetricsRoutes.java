@@ -59,8 +59,8 @@ public record E2bMetricsRoutes(ServerContext context) {
     }
     UsageReporting reporting =
         context
-            .engine()
-            .sandbox(entry.id())
+            .sandboxes()
+            .get(entry.id())
             .as(UsageReporting.class)
             .orElseThrow(() -> Capability.unsupported(entry.provider(), "usage-reporting"));
     exchange.json(200, List.of(measure(reporting, limits(entry), now)));

@@ -88,7 +88,7 @@ public record E2bPortDialect(
   private Optional<SandboxView> find() {
     ServerContext.Components components = context.current().orElseThrow(ServerContext::unavailable);
     try {
-      return Optional.of(components.engine().view(target.sandbox()));
+      return Optional.of(components.engine().sandboxes().view(target.sandbox()));
     } catch (NotFound e) {
       return Optional.empty();
     }

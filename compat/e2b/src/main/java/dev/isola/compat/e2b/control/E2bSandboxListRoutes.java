@@ -57,7 +57,8 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
       filter = filter.startedAfter(time(exchange.query("startedAfter").get()));
     }
     int limit = exchange.query("limit").map(Integer::parseInt).orElse(MAX_PAGE);
-    SandboxPage page = context.engine().list(filter, exchange.query("nextToken").orElse(""), limit);
+    SandboxPage page =
+        context.sandboxes().list(filter, exchange.query("nextToken").orElse(""), limit);
     page.next().ifPresent(next -> exchange.addHeader(NEXT_TOKEN_HEADER, next));
     exchange.json(
         200,

@@ -6,10 +6,10 @@ import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.compat.e2b.template.E2bTemplate;
 import dev.isola.compat.e2b.template.E2bTemplates;
-import dev.isola.engine.Engine;
 import dev.isola.engine.api.EgressReport;
 import dev.isola.engine.api.SandboxRequest;
 import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.api.sandbox.Sandboxes;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
@@ -121,6 +121,7 @@ public record E2bSandboxRoutes(
     SandboxView entry =
         context
             .engine()
+            .creator()
             .create(
                 exchange.header("Idempotency-Key").map(request::withIdempotencyKey).orElse(request))
             .view();
@@ -140,7 +141,7 @@ public record E2bSandboxRoutes(
     boolean expiresSooner =
         entry.expiresAt().filter(end -> end.isBefore(Instant.now().plus(time))).isPresent();
     if (suspended || expiresSooner) {
-      context.engine().renew(entry.id(), time);
+      context.sandboxes().renew(entry.id(), time);
     }
     exchange.json(suspended ? 201 : 200, view.connected(exchange, entry));
   }
@@ -149,11 +150,11 @@ public record E2bSandboxRoutes(
    * Resumes a sandbox. Without memory, the sandbox keeps its files and its processes start again.
    */
   private void resumeSandbox(SandboxView entry, boolean memory) {
-    Engine engine = context.engine();
-    engine.resume(entry.id());
+    Sandboxes sandboxes = context.sandboxes();
+    sandboxes.resume(entry.id());
     if (!memory && entry.state() == SandboxState.PAUSED) {
-      engine.pause(entry.id(), PauseKind.FILESYSTEM);
-      engine.resume(entry.id());
+      sandboxes.pause(entry.id(), PauseKind.FILESYSTEM);
+      sandboxes.resume(entry.id());
     }
   }
 
@@ -170,21 +171,21 @@ public record E2bSandboxRoutes(
     if (E2bSandboxView.isSuspended(entry)) {
       throw alreadyIn(exchange, "paused");
     }
-    Engine engine = context.engine();
+    Sandboxes sandboxes = context.sandboxes();
     boolean memory = new E2bRequestBody(exchange.body()).flag("memory").orElse(true);
     boolean pausesMemory =
-        engine
-            .sandbox(entry.id())
+        sandboxes
+            .get(entry.id())
             .as(Pausing.class)
             .filter(one -> one.kinds().contains(PauseKind.MEMORY))
             .isPresent();
-    engine.renew(entry.id(), PAUSED_TTL);
+    sandboxes.renew(entry.id(), PAUSED_TTL);
     try {
-      engine.pause(entry.id(), memory && pausesMemory ? PauseKind.MEMORY : PauseKind.FILESYSTEM);
+      sandboxes.pause(entry.id(), memory && pausesMemory ? PauseKind.MEMORY : PauseKind.FILESYSTEM);
     } catch (SandboxException e) {
       entry
           .expiresAt()
-          .ifPresent(end -> engine.renew(entry.id(), Duration.between(Instant.now(), end)));
+          .ifPresent(end -> sandboxes.renew(entry.id(), Duration.between(Instant.now(), end)));
       throw e;
     }
     exchange.noContent();
@@ -201,7 +202,7 @@ public record E2bSandboxRoutes(
   private void renew(Exchange exchange, String field) throws IOException {
     SandboxId id = SandboxLookup.find(context, exchange).id();
     context
-        .engine()
+        .sandboxes()
         .renew(
             id,
             CreateRequestMapper.seconds(new E2bRequestBody(exchange.body()), field, TTL_SECONDS));
@@ -234,7 +235,7 @@ public record E2bSandboxRoutes(
   }
 
   private void kill(Exchange exchange) throws IOException {
-    context.engine().destroy(SandboxLookup.find(context, exchange).id(), DestroyOptions.FORCE);
+    context.sandboxes().destroy(SandboxLookup.find(context, exchange).id(), DestroyOptions.FORCE);
     exchange.noContent();
   }
 }

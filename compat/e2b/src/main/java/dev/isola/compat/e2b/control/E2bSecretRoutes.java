@@ -4,7 +4,7 @@ import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.engine.api.NamedSecret;
 import dev.isola.engine.api.SecretRequest;
-import dev.isola.engine.secret.SecretService;
+import dev.isola.engine.api.secret.SecretService;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
@@ -64,20 +64,15 @@ public record E2bSecretRoutes(ServerContext context) {
     exchange.json(
         200,
         secrets().list().stream()
-            .filter(one -> sees(exchange, one))
+            .filter(one -> KeyPolicy.sees(exchange, one))
             .map(E2bSecretRoutes::json)
             .toList());
   }
 
-  private static boolean sees(Exchange exchange, NamedSecret secret) {
-    return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent()
-        || secret.allows(KeyPolicy.keyName(exchange));
-  }
-
   private NamedSecret require(Exchange exchange) {
     NamedSecret secret = secrets().get(exchange.path("secret"));
-    if (!sees(exchange, secret)) {
-      throw SecretService.notFound(secret.name());
+    if (!KeyPolicy.sees(exchange, secret)) {
+      throw NamedSecret.notFound(secret.name());
     }
     return secret;
   }

@@ -123,11 +123,12 @@ public record E2bSnapshotRoutes(
    */
   private List<ForkResult> fork(SandboxView source, ForkRequest request) {
     try {
-      return context.engine().fork(source.id(), request);
+      return context.engine().forks().fork(source.id(), request);
     } catch (Unsupported | Conflict e) { // nothing was created
       Startup startup = TemplateStartup.of(templates.of(source), source.request().spec());
       return context
           .engine()
+          .forks()
           .fork(source.id(), request.withKind(ForkKind.FILESYSTEM).withStartup(startup));
     }
   }
@@ -135,7 +136,7 @@ public record E2bSnapshotRoutes(
   private Map<String, Object> forkResult(Exchange exchange, ForkResult fork, Duration time) {
     return switch (fork) {
       case ForkResult.Created(var entry, var _) ->
-          Map.of("sandbox", view.connected(exchange, context.engine().renew(entry.id(), time)));
+          Map.of("sandbox", view.connected(exchange, context.sandboxes().renew(entry.id(), time)));
       case ForkResult.Failed(var why) -> Map.of("error", E2bError.control(why.fault()).body());
     };
   }

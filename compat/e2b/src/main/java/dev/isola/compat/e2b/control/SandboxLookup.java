@@ -16,7 +16,7 @@ final class SandboxLookup {
    * @throws dev.isola.spi.error.NotFound also when the sandbox has ended
    */
   static SandboxView find(ServerContext context, Exchange exchange) {
-    SandboxView entry = context.engine().view(exchange.sandbox());
+    SandboxView entry = context.sandboxes().view(exchange.sandbox());
     if (entry.state() != SandboxState.RUNNING && !E2bSandboxView.isSuspended(entry)) {
       throw E2bSandboxIds.unknown(entry.id().value());
     }

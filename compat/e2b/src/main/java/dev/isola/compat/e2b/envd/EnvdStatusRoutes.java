@@ -74,7 +74,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
       exchange.noContent();
       return;
     }
-    SandboxView entry = context.engine().view(id);
+    SandboxView entry = context.sandboxes().view(id);
     if (entry.state() != SandboxState.RUNNING) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
@@ -87,7 +87,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
   }
 
   private SandboxSpec spec(Exchange exchange) {
-    return context.engine().view(exchange.sandbox()).request().spec();
+    return context.sandboxes().view(exchange.sandbox()).request().spec();
   }
 
   private void environment(Exchange exchange) throws IOException {

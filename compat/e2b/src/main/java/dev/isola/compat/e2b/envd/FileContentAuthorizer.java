@@ -96,7 +96,7 @@ record FileContentAuthorizer(
   private Optional<SandboxId> signedBy(UrlSignature signature) {
     String cursor = "";
     for (int pages = 0; pages < MAX_PAGES; pages++) {
-      SandboxPage page = context.engine().list(ACTIVE, cursor, SandboxPage.MAX_LIMIT);
+      SandboxPage page = context.sandboxes().list(ACTIVE, cursor, SandboxPage.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
         if (signature.isValidFor(
             keys.tokens().stableToken(entry.id(), E2bCredentials.ENVD).reveal())) {

@@ -26,7 +26,7 @@ final class SandboxAccess {
 
   SandboxAccess(ServerContext context) {
     this.context = context;
-    homes = new HomeDirectories(id -> context.engine().bootGeneration(id));
+    homes = new HomeDirectories(id -> context.sandboxes().bootGeneration(id));
     resolver = new SandboxResolver(context);
   }
 
@@ -52,7 +52,7 @@ final class SandboxAccess {
    * process of the sandbox is killed, the handle only once the agent is gone.
    */
   boolean hasEnded(Sandbox sandbox) {
-    return isEnd(sandbox.state()) || isEnd(context.engine().view(sandbox.id()).state());
+    return isEnd(sandbox.state()) || isEnd(context.sandboxes().view(sandbox.id()).state());
   }
 
   private static boolean isEnd(SandboxState state) {
@@ -75,7 +75,8 @@ final class SandboxAccess {
         .orElseThrow(
             () ->
                 Capability.unsupported(
-                    context.engine().view(sandbox.id()).provider(), Capability.idOf(capability)));
+                    context.sandboxes().view(sandbox.id()).provider(),
+                    Capability.idOf(capability)));
   }
 
   /** Returns the user name of Basic credentials. There is no password. */

@@ -1,7 +1,7 @@
 package dev.isola.compat.e2b.model;
 
 import dev.isola.engine.api.SandboxView;
-import dev.isola.engine.volume.VolumeService;
+import dev.isola.engine.api.volume.VolumeService;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -29,7 +29,7 @@ public record InsecureAccess(ServerContext context, boolean allowed) {
       return false;
     }
     try {
-      return isOpen(context.engine().view(sandbox));
+      return isOpen(context.sandboxes().view(sandbox));
     } catch (NotFound e) {
       return false;
     }

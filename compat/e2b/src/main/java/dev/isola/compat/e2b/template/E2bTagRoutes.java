@@ -4,7 +4,7 @@ import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.template.TemplateService;
+import dev.isola.engine.api.template.TemplateService;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.AnyObjectShape;

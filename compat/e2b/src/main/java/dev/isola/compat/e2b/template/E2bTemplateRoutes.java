@@ -9,7 +9,7 @@ import dev.isola.document.recipe.Recipe;
 import dev.isola.engine.api.BuildSettings;
 import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
-import dev.isola.engine.template.TemplateService;
+import dev.isola.engine.api.template.TemplateService;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;

@@ -5,7 +5,7 @@ import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.compat.e2b.template.E2bTemplates;
 import dev.isola.engine.api.SettingsStore;
 import dev.isola.engine.api.VolumeView;
-import dev.isola.engine.volume.VolumeService;
+import dev.isola.engine.api.volume.VolumeService;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.AnyObjectShape;

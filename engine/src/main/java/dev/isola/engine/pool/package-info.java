@@ -1,5 +1,0 @@
-/** The warm pool: sandboxes created ahead of requests. */
-@NullMarked
-package dev.isola.engine.pool;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** The provider registry: the available providers, and those that could not be created. */
-@NullMarked
-package dev.isola.engine.registry;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Tracing: exports the spans of each request by OTLP. */
-@NullMarked
-package dev.isola.engine.trace;
-
-import org.jspecify.annotations.NullMarked;

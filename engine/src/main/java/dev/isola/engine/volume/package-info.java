@@ -1,5 +1,0 @@
-/** Named volumes: create, list, remove, and access to their files without a client sandbox. */
-@NullMarked
-package dev.isola.engine.volume;
-
-import org.jspecify.annotations.NullMarked;
