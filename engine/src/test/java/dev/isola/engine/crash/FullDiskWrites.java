@@ -7,9 +7,9 @@ import static org.awaitility.Awaitility.await;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.Engine;
 import dev.isola.engine.FakeLog;
-import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.snapshot.SnapshotImages;
-import dev.isola.engine.snapshot.SnapshotRequest;
+import dev.isola.engine.api.SandboxRequest;
+import dev.isola.engine.api.SnapshotImageName;
+import dev.isola.engine.api.SnapshotRequest;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
@@ -101,24 +101,27 @@ final class FullDiskWrites {
     List<SandboxId> all = new ArrayList<>(List.of(kept, expiring));
     byte[] content = ("content of round " + number).getBytes(UTF_8);
     engine
-        .sandbox(kept)
+        .sandboxes()
+        .get(kept)
         .files()
         .write("file", new ByteArrayInputStream(content), WriteOptions.DEFAULT);
     String before = snapshot(kept, number).orElseThrow();
     countdown.putLong(0, number);
     create(Optional.empty(), number).ifPresent(all::add);
     Optional<String> taken = snapshot(kept, number);
-    tolerate(number, () -> engine.renew(kept, Duration.ofHours(2)));
-    tolerate(number, () -> engine.sandbox(kept).run(Command.shell("echo more >> file")));
+    tolerate(number, () -> engine.sandboxes().renew(kept, Duration.ofHours(2)));
+    tolerate(number, () -> engine.sandboxes().get(kept).run(Command.shell("echo more >> file")));
     boolean filled = countdown.getLong(0) <= 0;
     countdown.putLong(0, 0);
     SmallDisk.fill(filler);
     await()
         .alias("expiry in round " + number)
-        .until(() -> engine.view(expiring).state() == SandboxState.DESTROYED);
+        .until(() -> engine.sandboxes().view(expiring).state() == SandboxState.DESTROYED);
     for (SandboxId id : all) {
-      engine.destroy(id, DestroyOptions.FORCE);
-      assertThat(engine.view(id).state()).as("round %s", number).isEqualTo(SandboxState.DESTROYED);
+      engine.sandboxes().destroy(id, DestroyOptions.FORCE);
+      assertThat(engine.sandboxes().view(id).state())
+          .as("round %s", number)
+          .isEqualTo(SandboxState.DESTROYED);
     }
     taken.ifPresent(engine.snapshots()::remove);
     engine.snapshots().collect();
@@ -134,9 +137,9 @@ final class FullDiskWrites {
     Files.delete(filler);
     await().alias("recovery after round " + number).until(() -> engine.readiness().isReady());
     SandboxId restored = create(Optional.empty(), number, before).orElseThrow();
-    assertThat(engine.sandbox(restored).files().readText("file", UTF_8, 1000))
+    assertThat(engine.sandboxes().get(restored).files().readText("file", UTF_8, 1000))
         .isEqualTo(new String(content, UTF_8));
-    engine.destroy(restored, DestroyOptions.FORCE);
+    engine.sandboxes().destroy(restored, DestroyOptions.FORCE);
     engine.snapshots().remove(before);
     return filled;
   }
@@ -161,12 +164,16 @@ final class FullDiskWrites {
   private Optional<SandboxId> create(Optional<Duration> ttl, int round, String... snapshot) {
     SandboxSpec.Builder spec = SandboxSpec.builder(SandboxId.random(RANDOM));
     for (String one : snapshot) {
-      spec.image(SnapshotImages.imageName(one));
+      spec.image(SnapshotImageName.of(one));
     }
     CreateRequest request = CreateRequest.of(spec.build(), "subprocess");
     try {
       return Optional.of(
-          engine.create(SandboxRequest.of(ttl.map(request::withTtl).orElse(request))).view().id());
+          engine
+              .creator()
+              .create(SandboxRequest.of(ttl.map(request::withTtl).orElse(request)))
+              .view()
+              .id());
     } catch (SandboxException e) {
       expectFull(e, round);
       return Optional.empty();
