@@ -51,21 +51,30 @@ static const char *read_step(const uint8_t **at, const uint8_t *end, struct step
     return NULL;
 }
 
-const char *plan_read(int fd, size_t expected, struct plan *out)
+static const char *read_steps(const uint8_t *at, const uint8_t *end, struct plan *out)
 {
-    uint8_t *data = malloc(PLAN_MAX);
-    out->steps = calloc(STEPS_MAX, sizeof *out->steps);
-    if (!data || !out->steps) return "no memory for the plan";
-    ssize_t length = read_all(fd, data, expected < PLAN_MAX ? expected : PLAN_MAX);
-    if (length < 0) return "cannot read the plan";
-    if (length == PLAN_MAX) return "the plan is longer than 2 MiB";
-    if (expected < PLAN_MAX && (size_t)length < expected) return "the plan is truncated";
-    const uint8_t *at = data, *end = data + length;
     while (at < end) {
         if (out->count == STEPS_MAX) return "the plan has too many steps";
         const char *problem = read_step(&at, end, &out->steps[out->count++]);
         if (problem) return problem;
     }
-    free(data);
     return out->count ? NULL : "the plan is empty";
+}
+
+static const char *read_plan(int fd, size_t expected, uint8_t *data, struct plan *out)
+{
+    ssize_t length = read_all(fd, data, expected < PLAN_MAX ? expected : PLAN_MAX);
+    if (length < 0) return "cannot read the plan";
+    if (length == PLAN_MAX) return "the plan is longer than 2 MiB";
+    if (expected < PLAN_MAX && (size_t)length < expected) return "the plan is truncated";
+    return read_steps(data, data + length, out);
+}
+
+const char *plan_read(int fd, size_t expected, struct plan *out)
+{
+    uint8_t *data = malloc(PLAN_MAX);
+    out->steps = calloc(STEPS_MAX, sizeof *out->steps);
+    const char *problem = data && out->steps ? read_plan(fd, expected, data, out) : "no memory for the plan";
+    free(data);
+    return problem;
 }

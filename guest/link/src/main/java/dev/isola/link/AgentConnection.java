@@ -433,7 +433,13 @@ final class AgentConnection implements AutoCloseable {
         agentStreams.decrementAndGet();
       }
     }
-    stream.accept(frame);
+    try {
+      stream.accept(frame);
+    } catch (ProtocolViolation e) {
+      // A stream whose last frame is refused has left the table: closing would not wake its caller.
+      stream.connectionClosed(protocolViolation(String.valueOf(e.getMessage())));
+      throw e;
+    }
   }
 
   private void answerPing(Frame frame) {

@@ -30,6 +30,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever an agent does, every call ends, the connection is closed and no thread is left. */
 @Timeout(20)
@@ -483,6 +485,24 @@ class HostileAgentTest {
     AgentConnection connection = client.connection();
     Execution execution = exec();
     assertThatThrownBy(execution::await).isInstanceOf(SandboxException.class);
+    assertOver(connection, CloseReason.Kind.VIOLATION);
+  }
+
+  /** The caller of a stream learns it, too, if it is the last frame that is refused. */
+  @ParameterizedTest
+  @ValueSource(bytes = {Wire.END, Wire.ERROR})
+  @Timeout(30)
+  void malformedLastFrame(byte type) throws IOException {
+    startAgent(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.send(type, 1, new byte[] {1, 2, 3});
+          peer.answerPings();
+        });
+    AgentConnection connection = client.connection();
+    Execution execution = exec();
+    assertThatThrownBy(execution::await).isInstanceOf(OutcomeUnknown.class);
     assertOver(connection, CloseReason.Kind.VIOLATION);
   }
 

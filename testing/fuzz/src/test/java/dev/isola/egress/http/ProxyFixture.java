@@ -94,6 +94,14 @@ final class ProxyFixture {
     return fields.stream().filter(f -> f.is(name)).count();
   }
 
+  /**
+   * Returns whether the client sends the secret itself, so that it may also get it back. A fuzzer
+   * that sees comparisons with the secret learns it.
+   */
+  static boolean knowsSecret(byte[] input) {
+    return new String(input, StandardCharsets.ISO_8859_1).contains(VALUE);
+  }
+
   /** Requires that the client does not receive the secret as it is. */
   static void requireSecretAbsent(byte[] bytes) {
     requireSecretAbsent(new String(bytes, StandardCharsets.ISO_8859_1));

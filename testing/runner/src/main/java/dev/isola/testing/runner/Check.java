@@ -131,7 +131,7 @@ public final class Check {
     }
 
     // Tests mostly wait for other processes: fewer would leave processors idle.
-    int slots = 5 * Runtime.getRuntime().availableProcessors();
+    int slots = 4 * Runtime.getRuntime().availableProcessors();
     Path logs = Files.createDirectories(state.resolve("logs"));
     TestScheduler scheduler =
         new TestScheduler(slots, logs, this::command, new Progress(report)::add);
